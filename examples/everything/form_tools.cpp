@@ -19,7 +19,7 @@ hondana::tool_handler elicit(std::string prefix, MakeForm make_form) {
     if (const auto* error = call.responses.error("form")) return hondana::error_result("The client refused: " + *error);
     const auto filled = call.responses.elicitation("form");
     if (!filled) return input_required{.requests = {{"form", make_form(call)}}};
-    const auto content = filled->content.is_null() ? value(value::object{}) : filled->content;
+    const auto content = filled->content.value_or(value::object{});
     return hondana::text_result(opening + ": action=" + filled->action + ", content=" + content.to_text());
   };
 }

@@ -19,7 +19,7 @@ std::size_t discard_body(char*, std::size_t element_size, std::size_t count, voi
 }  // namespace
 
 /// Nothing listens at this URI: `visit` reads the redirect itself.
-hondana::result<std::string> automatic_login::listen(const std::string&) { return redirect_uri; }
+hondana::result<std::string> automatic_login::listen(const std::optional<std::string>&) { return redirect_uri; }
 
 hondana::result<std::string> automatic_login::visit(const std::string& url, const std::stop_token&) {
   const auto cannot = [](const std::string& reason) {

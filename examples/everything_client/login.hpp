@@ -6,6 +6,6 @@
 /// Requests the page, and returns the target of its first redirect.
 class automatic_login final : public hondana::login_handler {
  public:
-  hondana::result<std::string> listen(const std::string& registered_uri) override;
+  hondana::result<std::string> listen(const std::optional<std::string>& registered_uri) override;
   hondana::result<std::string> visit(const std::string& url, const std::stop_token& stop) override;
 };

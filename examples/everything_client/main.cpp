@@ -57,15 +57,16 @@ hondana::client_options host_options() {
 /// The client's identity for authorization servers: the one in the context, or none.
 hondana::oauth_client_options oauth_options(const value& context) {
   hondana::oauth_client_options out;
-  const auto context_text = [&context](const char* name) {
+  const auto context_text = [&context](const char* name) -> std::optional<std::string> {
     const auto* member = context.find(name);
-    return member == nullptr || member->as_string() == nullptr ? std::string() : *member->as_string();
+    if (member == nullptr || member->as_string() == nullptr) return std::nullopt;
+    return *member->as_string();
   };
   out.client_id = context_text("client_id");
   out.client_secret = context_text("client_secret");
   out.issuer = context_text("issuer");
   // The suite runs both servers, and does not announce their addresses.
-  out.trusts_any_issuer = out.issuer.empty();
+  out.trusts_any_issuer = !out.issuer;
   out.private_key = context_text("private_key_pem");
   out.client_name = "hondana-everything-client";
   // The URL at which the suite expects a metadata document. It does not fetch it.

@@ -31,19 +31,20 @@ struct analysis_task_options {
 
 /// Where analyses are stored, and their rules.
 struct analysis_cache_options {
-  std::string path{};  ///< Absolute path of a file, which several processes can share. Empty: `redis_url`, or in memory.
+  /// Absolute path of a file, which several processes can share. nullopt: `redis_url`, or in memory.
+  std::optional<std::string> path{};
   /// A Redis server instead of a file: `redis://user@host:port/0`, `rediss://…` for TLS, `unix://user@/path`; without a
   /// password.
-  std::string redis_url{};
-  std::string redis_password{};          ///< Empty: none.
-  std::string redis_ca_file{};           ///< PEM file of certificates to trust instead of the system's.
-  std::string redis_certificate_file{};  ///< PEM file of a client certificate. Empty: none.
-  std::string redis_key_file{};          ///< PEM file of the key of `redis_certificate_file`.
-  std::string redis_prefix = "hondana";  ///< Prefix of all keys in Redis.
+  std::optional<std::string> redis_url{};
+  std::optional<std::string> redis_password{};
+  std::optional<std::string> redis_ca_file{};           ///< PEM file of certificates to trust instead of the system's.
+  std::optional<std::string> redis_certificate_file{};  ///< PEM file of a client certificate.
+  std::optional<std::string> redis_key_file{};          ///< PEM file of the key of `redis_certificate_file`.
+  std::string redis_prefix = "hondana";                 ///< Prefix of all keys in Redis.
   analysis_task_options basic{};
   analysis_task_options premium{std::chrono::hours(24), std::chrono::hours(6), 0.8, 0.7, 3};
   analysis_task_options critical{std::chrono::hours(24 * 7), std::chrono::milliseconds(0), 0.9, 0.8, 4};
-  std::chrono::milliseconds failure_ttl{30'000};  ///< How long a failure is remembered. 0: not at all.
+  std::chrono::milliseconds failure_ttl{30'000};  ///< How long a failure is remembered.
   std::chrono::milliseconds lease_ttl{120'000};   ///< Lease of a claim that requests none.
   std::uint64_t max_bytes = 1ull << 30;           ///< Size of all complete analyses, at least 1 MiB. The oldest are evicted.
   std::uint64_t max_entries = 10'000'000;         ///< Number of complete analyses. The oldest are evicted.
@@ -59,7 +60,7 @@ struct analysis_question {
   std::vector<std::string> models{};  ///< A set: order and repetitions do not matter.
   struct resource_version {
     std::string uri{};
-    std::string version{};  ///< The version that was read. Empty: unknown.
+    std::optional<std::string> version{};  ///< The version that was read. nullopt: unknown.
   };
   std::vector<resource_version> context{};  ///< The resources that the answer is based on.
 };
@@ -74,11 +75,11 @@ struct analysis_answer {
     missing     ///< No analysis, claim or failure.
   };
   cache_status status = cache_status::missing;
-  std::string id{};      ///< Id of the analysis that was found or is being computed. Empty: none.
-  value analysis{};      ///< With `fresh` and `stale`: the analysis object (docs/analyses.md). Otherwise null.
-  std::string reason{};  ///< With `failed`: why the computation failed.
+  std::optional<std::string> id{};  ///< Id of the analysis that was found or is being computed.
+  std::optional<value> analysis{};  ///< With `fresh` and `stale`: the analysis object (docs/analyses.md).
+  std::string reason{};             ///< With `failed`: why the computation failed, for people.
   /// With `failed`: when the failure is forgotten. With `computing`: when the claim's lease ends.
-  std::chrono::sys_time<std::chrono::milliseconds> expires_at{};
+  std::optional<std::chrono::sys_time<std::chrono::milliseconds>> expires_at{};
 };
 
 /// A request to compute the answer of a question.
@@ -88,9 +89,9 @@ struct analysis_claim_request {
   std::string session{};
   std::vector<std::string> tags{};
   std::string program{};  ///< Name of the program that computes, for people.
-  /// The lease: how long the claim excludes other callers, at most an hour. 0: `analysis_cache_options::lease_ttl`.
-  std::chrono::milliseconds lease_ttl{0};
-  /// How long to wait while another caller computes an answer that is missing. 0: not at all.
+  /// The lease: how long the claim excludes other callers, at most an hour. nullopt: `analysis_cache_options::lease_ttl`.
+  std::optional<std::chrono::milliseconds> lease_ttl{};
+  /// How long to wait while another caller computes an answer that is missing.
   std::chrono::milliseconds wait_timeout{0};
   /// Get a ticket despite a fresh answer or a remembered failure; not while another caller has a claim.
   bool is_forced = false;
@@ -101,7 +102,7 @@ struct analysis_claim_request {
 struct analysis_claim {
   /// Set: compute the answer, and `put` it with this ticket. nullopt: `answer` says why that is not necessary.
   std::optional<std::string> ticket{};
-  std::chrono::sys_time<std::chrono::milliseconds> lease_expires_at{};  ///< With a ticket: the end of its lease.
+  std::optional<std::chrono::sys_time<std::chrono::milliseconds>> lease_expires_at{};  ///< With a ticket: the end of its lease.
   analysis_answer answer{};  ///< With a ticket: `missing`, or a `stale` analysis to use meanwhile.
 };
 
@@ -110,15 +111,15 @@ struct stored_analysis {
   std::string id{};
   std::string uri{};
   bool is_final = false;           ///< It reached all thresholds, so it is returned as the answer of its question.
-  std::string not_final_reason{};  ///< Which threshold it did not reach, for people. Empty if it is final.
+  std::string not_final_reason{};  ///< Which threshold it did not reach, for people.
 };
 
 /// Which analyses to delete. Exactly one member must be set.
 struct analysis_selection {
-  std::string id{};
-  std::string session{};
-  std::string tag{};
-  std::string context{};  ///< Canonical URI of a resource that the analyses are based on.
+  std::optional<std::string> id{};
+  std::optional<std::string> session{};
+  std::optional<std::string> tag{};
+  std::optional<std::string> context{};  ///< Canonical URI of a resource that the analyses are based on.
   bool everything = false;
 };
 

@@ -16,21 +16,22 @@
 namespace hondana::inline v0 {
 
 /// The decision about one request or rejected message, before it is executed. Never contains contents, arguments or secrets.
+/// Unknown texts are empty.
 struct audit_decision {
   std::chrono::system_clock::time_point time;
-  std::string identity;  ///< Identity of the caller. Empty: unknown.
-  std::string address;   ///< Address of the client. Empty: none.
+  std::string identity;  ///< Identity of the caller.
+  std::string address;   ///< Address of the client.
   std::string client;    ///< The program that sends the request, if the token names it.
-  /// The MCP method, such as "resources/read". With the reason "rejected_over_http": the HTTP method. Empty: unknown.
+  /// The MCP method, such as "resources/read". With the reason "rejected_over_http": the HTTP method.
   std::string method;
   /// The resources concerned, with passwords and tokens masked. For a completion, the template.
   std::vector<std::string> uris;
   std::string name;      ///< Name of the tool or prompt.
-  std::string trace_id;  ///< The trace id of `_meta.traceparent`, 32 hexadecimal digits. Empty: none.
+  std::string trace_id;  ///< The trace id of `_meta.traceparent`, 32 hexadecimal digits.
   bool is_allowed = true;
   /// Why it is not allowed: the name of an `errc`, "hidden_by_access_rules", "malformed", "oversized", "rejected_over_http".
   std::string reason;
-  int http_status = 0;  ///< Status of the answer if `reason` is "rejected_over_http"; otherwise 0.
+  std::optional<int> http_status;  ///< Status of the answer if `reason` is "rejected_over_http".
   /// False: rejected before it was a valid request (malformed, oversized, or rejected over HTTP). `record_completion` is not
   /// called for it.
   bool is_request = true;
@@ -48,8 +49,8 @@ enum class audit_outcome : std::uint8_t {
 struct audit_completion {
   std::chrono::system_clock::time_point time;
   audit_outcome outcome = audit_outcome::answered;
-  int error_code = 0;       ///< Code of the JSON-RPC error in the answer. 0: a result, or no answer.
-  std::uint64_t bytes = 0;  ///< Bytes of the answer's JSON that were sent.
+  std::optional<int> error_code;  ///< Code of the JSON-RPC error in the answer. nullopt: a result, or no answer.
+  std::uint64_t bytes = 0;        ///< Bytes of the answer's JSON that were sent.
   std::chrono::microseconds duration{};
   std::string trace_id;  ///< As in `audit_decision`.
 };
@@ -78,7 +79,7 @@ struct audit_file_options {
   /// Absolute path. Missing folders are created (0700). Older files are next to it: `path.1` is the youngest of them.
   std::string path;
   std::uint64_t max_bytes = 64ull << 20;          ///< Size at which the next file is started.
-  unsigned max_old_files = 8;                     ///< How many older files stay. 0: all.
+  std::optional<unsigned> max_old_files = 8;      ///< How many older files stay. nullopt: all.
   std::chrono::milliseconds sync_interval{1000};  ///< Longest time until written records are synced to disk (fdatasync).
   std::size_t max_unsynced_records = 1000;        ///< How many records may be written before they are synced.
   std::size_t buffer_bytes = 8u << 20;            ///< Records that may wait to be written; half of it for rejections.
@@ -129,12 +130,12 @@ class audit_file final : public auditor {
 
 /// The result of a verification.
 struct audit_report {
-  std::uint64_t records = 0;       ///< How many records are intact.
-  std::uint64_t first_record = 0;  ///< The member `number` of the first record: 1 if no older files are missing. 0: none.
-  std::uint64_t last_record = 0;   ///< The member `number` of the last intact record. 0: none.
+  std::uint64_t records = 0;                  ///< How many records are intact. If 0, the next three members are not set.
+  std::optional<std::uint64_t> first_record;  ///< The member `number` of the first record: 1 if no older files are missing.
+  std::optional<std::uint64_t> last_record;   ///< The member `number` of the last intact record.
   /// Hash of the last intact record, 64 hexadecimal digits. If you store `last_record` and this hash elsewhere, they prove
   /// later that no records were removed from the end.
-  std::string last_hash;
+  std::optional<std::string> last_hash;
   /// A line with a defect, or a line that reports a disk failure.
   struct fault {
     std::string file;

@@ -52,7 +52,7 @@ struct auth_rejection {
 };
 
 /// An identified caller, and the time at which the server checks open streams of this caller again. It authenticates the
-/// request that opened the stream again, and ends the stream if that fails. A plain `caller_info` has no such time.
+/// request that opened the stream again, and ends the stream if that fails. For a plain `caller_info`, that time never comes.
 struct authenticated_caller : caller_info {
   authenticated_caller() = default;
   explicit(false)
@@ -67,7 +67,7 @@ using auth_result = tl::expected<authenticated_caller, auth_rejection>;
 
 /// The metadata that tells clients where to get a token. Spec: RFC 9728 section 2.
 struct protected_resource {
-  std::string resource{};  ///< The URL of this server for clients. Empty: taken from each request.
+  std::optional<std::string> resource{};  ///< The URL of this server for clients. nullopt: taken from each request.
   std::vector<std::string> authorization_servers{};
   std::vector<std::string> supported_scopes{};  ///< All scopes that this server uses.
   std::string name{};                           ///< Name of this server, for people.

@@ -31,10 +31,10 @@ struct token_file_options {
 
 /// Token introspection: asking the authorization server about each token. Spec: RFC 7662.
 struct introspection_options {
-  std::string endpoint{};       ///< A URL. Empty: no introspection.
-  std::string client_id{};      ///< Id of this server at the authorization server; required with `endpoint`.
-  std::string client_secret{};  ///< Required with `endpoint`.
-  bool includes_jwts = false;   ///< Also for JSON Web Tokens, instead of checking their signatures.
+  std::string endpoint{};   ///< A URL.
+  std::string client_id{};  ///< Id of this server at the authorization server.
+  std::string client_secret{};
+  bool includes_jwts = false;  ///< Also for JSON Web Tokens, instead of checking their signatures.
   /// Accepts responses without `aud`. Then tokens that the issuer meant for other servers are valid here too.
   bool audience_is_optional = false;
 };
@@ -44,8 +44,9 @@ struct oauth_authenticator_options {
   std::string issuer{};                  ///< The authorization server's issuer identifier, a URL, exactly as in its tokens.
   std::string resource{};                ///< The URL of this server for clients, which tokens must name as audience.
   std::vector<std::string> audiences{};  ///< Additional audiences that are accepted.
-  std::string jwks_uri{};                ///< The URL of the issuer's JSON Web Key Set. Empty: taken from the issuer's metadata.
-  introspection_options introspection{};
+  /// The URL of the issuer's JSON Web Key Set. nullopt: taken from the issuer's metadata.
+  std::optional<std::string> jwks_uri{};
+  std::optional<introspection_options> introspection{};
   std::chrono::seconds clock_skew{30};  ///< Tolerated clock difference, at most ten minutes.
   /// Scopes that rejections (401) tell clients to request, besides those that the server's rules require for every request.
   std::vector<std::string> challenge_scopes{};
@@ -53,8 +54,8 @@ struct oauth_authenticator_options {
   std::vector<std::string> supported_scopes{};
   std::string name{};                           ///< Name of this server, for `protected_resource`.
   std::string documentation_url{};              ///< For `protected_resource`.
-  std::string ca_file{};                        ///< PEM file of certificates to trust instead of the system's.
-  std::string proxy{};                          ///< URL of a proxy for requests to the authorization server. Empty: none.
+  std::optional<std::string> ca_file{};         ///< PEM file of certificates to trust instead of the system's.
+  std::optional<std::string> proxy{};           ///< URL of a proxy for requests to the authorization server.
   std::function<void(std::string_view)> log{};  ///< One line per noteworthy event; may be empty. Threads: any.
 };
 /// Accepts access tokens of one authorization server. Callers are named `ISSUER#SUBJECT`, or `ISSUER?client=ID` for a token of

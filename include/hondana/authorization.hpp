@@ -27,7 +27,7 @@ struct token_key {
 /// The tokens from one token response.
 struct token_set {
   std::string access_token{};
-  std::string refresh_token{};                                              ///< Empty: none.
+  std::optional<std::string> refresh_token{};
   std::optional<std::chrono::sys_time<std::chrono::seconds>> expires_at{};  ///< Expiry of the access token. nullopt: unknown.
   std::chrono::sys_time<std::chrono::seconds> issued_at{};
   std::string scope{};  ///< The granted scopes, spelled as in `token_key::scope`.
@@ -44,15 +44,15 @@ struct token_record {
 /// Our registration at one authorization server.
 struct client_registration {
   std::string client_id{};
-  std::string client_secret{};                                                     ///< Empty: none.
+  std::optional<std::string> client_secret{};
   std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires_at{};  ///< nullopt: never.
-  /// `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post". Empty: by the server's metadata.
-  std::string auth_method{};
-  /// The registered redirect URI. Empty: the registration is used only to refresh tokens, not for new log-ins.
-  std::string redirect_uri{};
-  std::string key_file{};   ///< A PEM file with the client's private key, which is not stored itself. Empty: none.
-  bool is_manual = false;   ///< The user registered the client and configured it. False: registered dynamically.
-  bool is_machine = false;  ///< The client uses `oauth_grant::client_credentials`.
+  /// `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post". nullopt: by the server's metadata.
+  std::optional<std::string> auth_method{};
+  /// The registered redirect URI. nullopt: the registration is used only to refresh tokens, not for new log-ins.
+  std::optional<std::string> redirect_uri{};
+  std::optional<std::string> key_file{};  ///< A PEM file with the client's private key, which is not stored itself.
+  bool is_manual = false;                 ///< The user registered the client and configured it. False: registered dynamically.
+  bool is_machine = false;                ///< The client uses `oauth_grant::client_credentials`.
   bool operator==(const client_registration&) const = default;
 };
 
@@ -99,8 +99,8 @@ class login_handler {
 
   /// Starts to listen for the redirect. Returns the redirect URI: https, or http on this machine. Listening ends when `visit`
   /// returns or `listen` is called again. `registered_uri`: the redirect URI that is already registered, to be used again if
-  /// possible; empty: none. Errors: source_unavailable.
-  [[nodiscard]] virtual result<std::string> listen(const std::string& registered_uri) = 0;
+  /// possible; nullopt: none. Errors: source_unavailable.
+  [[nodiscard]] virtual result<std::string> listen(const std::optional<std::string>& registered_uri) = 0;
   /// Opens `url` for the user, waits for the redirect, and returns its whole URL, which the caller validates. `url` is https,
   /// or http on this machine. It is not quoted for a shell: do not pass it to one. Errors: timed_out, cancelled,
   /// source_unavailable.
@@ -117,17 +117,18 @@ enum class oauth_grant {
 struct oauth_client_options {
   oauth_grant grant = oauth_grant::authorization_code;
 
-  /// Our client id, if the client was registered manually. Empty: `metadata_url`, or else dynamic registration.
-  std::string client_id{};
-  std::string client_secret{};
-  std::string private_key{};  ///< PEM text of an unencrypted key, instead of the secret: RSA from 2048 bits, P-256 or Ed25519.
-  std::string key_id{};       ///< The key's `kid`, if it has one.
-  /// The issuer identifier of the only authorization server to use. Empty: that of the stored tokens, or the first one that the
-  /// MCP server names. With `client_secret` it is required, unless `trusts_any_issuer`.
-  std::string issuer{};
+  /// Our client id, if the client was registered manually. nullopt: `metadata_url`, or else dynamic registration.
+  std::optional<std::string> client_id{};
+  std::optional<std::string> client_secret{};
+  /// PEM text of an unencrypted key, instead of the secret: RSA from 2048 bits, P-256 or Ed25519.
+  std::optional<std::string> private_key{};
+  std::optional<std::string> key_id{};  ///< The key's `kid`.
+  /// The issuer identifier of the only authorization server to use. nullopt: that of the stored tokens, or the first one that
+  /// the MCP server names. With `client_secret` it is required, unless `trusts_any_issuer`.
+  std::optional<std::string> issuer{};
   bool trusts_any_issuer = false;  ///< Trusts the MCP server to choose which authorization server gets the secret.
   /// The https URL of our Client ID Metadata Document, for authorization servers that support them.
-  std::string metadata_url{};
+  std::optional<std::string> metadata_url{};
   std::string client_name = "hondana";  ///< Name that dynamic registration sends, for users.
 
   /// Scopes to request in addition to those that the MCP server names.
@@ -137,11 +138,12 @@ struct oauth_client_options {
   std::shared_ptr<login_handler> login{};  ///< Null: no interactive log-in. Stored tokens are used and refreshed.
   /// Host names of authorization servers that may have private addresses, besides the hosts of the MCP server and of `issuer`.
   std::vector<std::string> private_hosts{};
-  std::string ca_file{};           ///< PEM file of certificates to trust instead of the system's.
-  std::string certificate_file{};  ///< PEM file of a client certificate, which only the MCP server's own origin gets.
-  std::string key_file{};          ///< PEM file of the certificate's key. Empty: in `certificate_file`.
-  /// URL of a proxy. Empty: for https:, the variables https_proxy and no_proxy decide. "none": no proxy.
-  std::string proxy{};
+  std::optional<std::string> ca_file{};  ///< PEM file of certificates to trust instead of the system's.
+  /// PEM file of a client certificate, which only the MCP server's own origin gets.
+  std::optional<std::string> certificate_file{};
+  std::optional<std::string> key_file{};  ///< PEM file of the certificate's key. nullopt: in `certificate_file`.
+  /// URL of a proxy. nullopt: for https:, the variables https_proxy and no_proxy decide. "none": no proxy.
+  std::optional<std::string> proxy{};
   std::chrono::milliseconds request_timeout{10'000};  ///< For each request to an authorization server.
 
   /// What to do if a log-in is necessary but `login` is null; appended to the error: "log in with `…`".
@@ -172,7 +174,7 @@ class oauth_session final : public token_source {
 
   /// The URL of the MCP server, with scheme and host in lower case and no fragment, as in `token_key::resource`.
   [[nodiscard]] const std::string& resource() const noexcept;
-  /// The current tokens, with `access_token` and `refresh_token` left empty. nullopt: none.
+  /// The current tokens, with `access_token` left empty and without `refresh_token`. nullopt: none.
   [[nodiscard]] std::optional<token_record> current_tokens() const;
 
  private:

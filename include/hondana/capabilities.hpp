@@ -28,8 +28,8 @@ namespace hondana::inline v0 {
 struct describe_request : request_context {
   std::string uri;                      ///< Canonical.
   std::optional<template_match> match;  ///< As in `read_request`.
-  /// The version for the entry, from a read just before. Empty: the provider determines it, if necessary by reading.
-  std::string known_version;
+  /// The version for the entry, from a read just before. nullopt: the provider determines it, if necessary by reading.
+  std::optional<std::string> known_version;
 };
 
 /// A provider that makes the entry of one resource. Without it, the server lists the entry, so it finds listed resources only.
@@ -144,7 +144,7 @@ class skill_source {
 /// Something that a source has, such as a file, and whether it is served as a resource.
 struct inventory_item {
   std::string name;  ///< Name of the entry, or the name that it would have.
-  std::string uri;   ///< Canonical. Empty if it is not served.
+  std::string uri;   ///< Canonical. Only with `is_served`.
   bool is_served = false;
   /// Why it is not served, with the name of the rule. If it is served: an optional note, such as the reason for its priority.
   std::string reason;

@@ -73,8 +73,8 @@ struct client_options {
   std::string name = "hondana";  ///< Name, version and title of the application, for the server.
   std::string version = "0.1.0";
   std::string title{};
-  /// The only protocol revision to use, such as "2025-06-18". Empty: the newest that both sides support.
-  std::string revision{};
+  /// The only protocol revision to use, such as "2025-06-18". nullopt: the newest that both sides support.
+  std::optional<std::string> revision{};
   client_handlers handlers{};
   /// Lowest level of log messages that the server should send. nullopt: the server decides.
   std::optional<log_level> min_log_level{};
@@ -102,7 +102,7 @@ struct client_options {
   std::size_t max_message_bytes = 64u << 20;  ///< Limit of one message in memory, including contents.
   std::uint64_t max_read_bytes = 1ull << 40;  ///< Limit of the content bytes of one `client::read_to`.
   std::size_t max_calls = 1'000;              ///< Calls at the same time. Further calls fail as overloaded.
-  std::size_t cache_bytes = 32u << 20;        ///< Capacity of the client's own cache. 0: no cache.
+  std::size_t cache_bytes = 32u << 20;        ///< Capacity of the client's own cache.
   std::shared_ptr<client_cache> cache{};      ///< A shared cache to use instead. Null: none.
   /// For a shared cache: any text that differs between users of the server. Empty: none in particular. The headers, token and
   /// client certificate of an `http_target` also distinguish users.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,7 @@ struct child_target {
   /// The program, which is searched in PATH, and its arguments. Not passed through a shell.
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};  ///< Set in addition to the variables of this process.
-  std::string working_directory{};                                 ///< Empty: that of this process.
+  std::optional<std::string> working_directory{};                  ///< nullopt: that of this process.
   /// Receives the child's standard error, line by line, each at most 4 KiB. Empty: the child writes to this process's standard
   /// error. Threads: one of the client's.
   std::function<void(std::string_view line)> on_stderr{};
@@ -36,17 +37,17 @@ struct child_target {
 
 /// A server with a URL: Streamable HTTP, or HTTP+SSE if the server has nothing newer.
 struct http_target {
-  std::string url{};          ///< http: or https:. Certificates are verified, see `ca_file`.
-  std::string socket_path{};  ///< Path of a Unix socket to connect to, instead of the URL's host. Empty: none.
+  std::string url{};                         ///< http: or https:. Certificates are verified, see `ca_file`.
+  std::optional<std::string> socket_path{};  ///< Path of a Unix socket to connect to, instead of the URL's host.
   /// Sent with each request to the URL's origin, and never to another one. Names and values must not contain line breaks.
   std::vector<std::pair<std::string, std::string>> headers{};
-  /// URL of a proxy. Empty: the variables http_proxy, https_proxy and no_proxy decide. "none": no proxy.
-  std::string proxy{};
-  /// PEM file of the authorities that may sign the server's certificate. Empty: those of the system.
-  std::string ca_file{};
-  /// PEM file with a client certificate and its intermediates, for servers that request one. Empty: none.
-  std::string certificate_file{};
-  std::string key_file{};  ///< PEM file with the key of the client certificate. Empty: in `certificate_file`.
+  /// URL of a proxy. nullopt: the variables http_proxy, https_proxy and no_proxy decide. "none": no proxy.
+  std::optional<std::string> proxy{};
+  /// PEM file of the authorities that may sign the server's certificate. nullopt: those of the system.
+  std::optional<std::string> ca_file{};
+  /// PEM file with a client certificate and its intermediates, for servers that request one.
+  std::optional<std::string> certificate_file{};
+  std::optional<std::string> key_file{};  ///< PEM file with the key of the client certificate. nullopt: in `certificate_file`.
   std::chrono::milliseconds connect_timeout{10'000};
   /// The source of the token for each request (`Authorization: Bearer`). If the server rejects a request (401, or 403 for
   /// missing scopes), the client calls `token_source::obtain` and repeats it, up to three times. Null: send no token; calls

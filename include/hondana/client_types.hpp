@@ -26,10 +26,10 @@ namespace hondana::inline v0 {
 
 /// The error that a server answered with, for `failure::server_error`.
 struct rpc_error {
-  std::int64_t code = 0;  ///< The JSON-RPC error code. 0: the HTTP answer has none.
-  std::string message;    ///< The message of the JSON-RPC error, or the beginning of the HTTP answer's body.
-  value data;             ///< Null: none.
-  int http_status = 0;    ///< The HTTP status if it is an error. 0: it is not, or the server is not reached over HTTP.
+  std::optional<std::int64_t> code;  ///< The JSON-RPC error code. nullopt: the HTTP answer has none.
+  std::string message;               ///< The message of the JSON-RPC error, or the beginning of the HTTP answer's body.
+  std::optional<value> data;
+  std::optional<int> http_status;  ///< The HTTP status if it is an error. nullopt: it is not, or HTTP is not used.
 };
 
 /// Options of one call.
@@ -54,12 +54,14 @@ struct call_options {
 /// Conditions for entries of a list. An entry must meet all that are set. It does not meet a condition on a member that it
 /// lacks. Servers with the versioned-resources extension filter; otherwise the client does.
 struct entry_filter {
-  std::string text{};         ///< Words that must each occur in name, title, description or URI. Case of a-z does not matter.
-  std::string uri_prefix{};   ///< The start of the URI.
-  std::string uri_pattern{};  ///< A pattern for the whole URI: `*` within a segment, `**` across segments, `?`, `[a-z]`.
-  std::string mime_type{};    ///< `type/subtype`, or `type/` for all subtypes. Case does not matter.
-  std::string kind{};         ///< As in `resource::kind`.
-  std::optional<chat_role> audience{};  ///< Must be in `annotations::audience`.
+  /// Words that must each occur in name, title, description or URI. Case of a-z does not matter.
+  std::optional<std::string> text{};
+  std::optional<std::string> uri_prefix{};  ///< The start of the URI.
+  /// A pattern for the whole URI: `*` within a segment, `**` across segments, `?`, `[a-z]`.
+  std::optional<std::string> uri_pattern{};
+  std::optional<std::string> mime_type{};  ///< `type/subtype`, or `type/` for all subtypes. Case does not matter.
+  std::optional<std::string> kind{};       ///< As in `resource::kind`.
+  std::optional<chat_role> audience{};     ///< Must be in `annotations::audience`.
   std::optional<double> min_priority{};
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_since{};
 
@@ -201,17 +203,17 @@ struct received_content {
   std::string name{};
   std::string title{};
   std::string mime_type{};
-  bool is_text = true;     ///< False: the server sent a blob.
-  std::string bytes{};     ///< The decoded content. Empty if it went to a `content_writer`.
-  std::uint64_t size = 0;  ///< Number of content bytes.
-  std::string version{};   ///< Empty: the server sent none.
-  value meta{};            ///< `_meta`: an object, or null for none.
+  bool is_text = true;          ///< False: the server sent a blob.
+  std::string bytes{};          ///< The decoded content. Empty if it went to a `content_writer`.
+  std::uint64_t size = 0;       ///< Number of content bytes.
+  std::string version{};        ///< As in `resource::version`.
+  std::optional<value> meta{};  ///< `_meta`: an object.
 };
 
 /// The result of a read.
 struct read_response {
   std::vector<received_content> contents{};
-  std::chrono::milliseconds ttl{0};  ///< How long the server considers the contents fresh. 0: unknown.
+  std::chrono::milliseconds ttl{0};  ///< How long the server considers the contents fresh.
   bool is_from_cache = false;
   bool is_not_modified = false;  ///< The version passed to `read_if_changed` is current. Then `contents` is empty.
 };
@@ -236,8 +238,8 @@ enum class watch_event_kind : std::uint8_t {
 /// One change, or a change of the connection.
 struct watch_event {
   watch_event_kind kind = watch_event_kind::resource;
-  std::string uri{};    ///< As the server spells it; may be a resource below the watched one. Empty: not a resource.
-  std::string title{};  ///< Empty: the server sent none.
+  std::string uri{};                ///< With `resource`: as the server spells it; may be a resource below the watched one.
+  std::string title{};              ///< With `resource`, if the server sent one.
   std::optional<resource> entry{};  ///< The current entry, if the server sends it (`watch_request::include_entries`).
   std::string reason{};             ///< See `watch_event_kind`.
   /// True: no notification says that this changed. The client found the change itself, or it may have missed one, because the

@@ -71,7 +71,8 @@ struct form_request {
 struct url_request {
   std::string message{};  ///< Why to open the URL, for the user.
   std::string url{};
-  std::string elicitation_id{};  ///< Identifies the interaction for clients of 2025-11-25. Empty: one is generated.
+  /// Identifies the interaction for clients of 2025-11-25. nullopt: one is generated.
+  std::optional<std::string> elicitation_id{};
 };
 
 /// Asks the client's model to continue a conversation. Spec: client/sampling.
@@ -107,8 +108,8 @@ struct input_required {
 
 /// The user's reaction to a form or URL.
 struct elicitation_response {
-  std::string action;  ///< "accept", "decline" or "cancel".
-  value content;       ///< The fields; null unless accepted.
+  std::string action;            ///< "accept", "decline" or "cancel".
+  std::optional<value> content;  ///< With "accept" of a form: the fields, an object.
 };
 
 /// The model's continuation of the conversation.

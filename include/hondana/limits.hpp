@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <hondana/error.hpp>
@@ -14,28 +15,29 @@ class provider;
 
 /// A token bucket: it starts full, and each request or byte takes a token.
 struct rate_quota {
-  double per_second = 0;  ///< Tokens added per second. 0: no limit.
-  double burst = 0;       ///< Capacity of the bucket. 0: the amount of two seconds.
+  double per_second = 1;          ///< Tokens added per second.
+  std::optional<double> burst{};  ///< Capacity of the bucket. nullopt: the amount of two seconds.
   friend bool operator==(const rate_quota&, const rate_quota&) = default;
 };
 
-/// Rate limits of one caller. A rejected request takes no tokens.
+/// Rate limits of one caller; nullopt: no limit. A rejected request takes no tokens.
 struct rate_quotas {
-  rate_quota requests{};  ///< Each message of a batch counts as one.
+  std::optional<rate_quota> requests{};  ///< Each message of a batch counts as one.
   /// Bytes of answers without errors. They are taken after the answer was sent or cut off, so the balance can become negative.
   /// The caller is then rejected until it is not negative.
-  rate_quota bytes{};
-  rate_quota completions{};  ///< `completion/complete` requests. They also count as `requests`.
+  std::optional<rate_quota> bytes{};
+  std::optional<rate_quota> completions{};  ///< `completion/complete` requests. They also count as `requests`.
   friend bool operator==(const rate_quotas&, const rate_quotas&) = default;
 };
 
 /// Limits of one source. To sources with `provider_traits::never_blocks`, only `call_timeout` applies.
 struct source_limits {
-  std::size_t max_concurrency = 0;       ///< Calls at once. 0: the source's default (`provider_traits::max_concurrency`).
-  std::size_t max_queued_calls = 0;      ///< Calls that wait for a thread. 0: 4096. One caller may use a quarter of them.
-  std::size_t max_calls_per_caller = 0;  ///< Calls at once for one caller. 0: as many as `max_concurrency`.
-  /// Timeout of one call. 0: the deadline of the request, which also applies otherwise.
-  std::chrono::milliseconds call_timeout{0};
+  std::optional<std::size_t> max_concurrency{};  ///< Calls at once. nullopt: `provider_traits::max_concurrency`.
+  /// Calls that wait for a thread. nullopt: 4096. One caller may use a quarter of them.
+  std::optional<std::size_t> max_queued_calls{};
+  std::optional<std::size_t> max_calls_per_caller{};  ///< Calls at once for one caller. nullopt: as many as `max_concurrency`.
+  /// Timeout of one call. The deadline of the request also applies.
+  std::optional<std::chrono::milliseconds> call_timeout{};
   friend bool operator==(const source_limits&, const source_limits&) = default;
 };
 
@@ -48,7 +50,7 @@ struct server_limits {
   rate_quotas per_identity{};
   /// For each address. IPv6 addresses count by their first 64 bits. Requests are counted before authentication, so those with
   /// invalid tokens count too.
-  rate_quotas per_address{{1000, 2000}, {}, {100, 200}};
+  rate_quotas per_address{rate_quota{1000, 2000}, {}, rate_quota{100, 200}};
   /// Whether `per_address` applies to addresses of this machine. Behind a local proxy, all clients have the same address.
   bool limits_loopback = false;
   /// How many identities, and how many addresses, have their own balance, at about 200 bytes each. A new caller can replace one
@@ -66,8 +68,8 @@ struct server_limits {
   std::map<const provider*, source_limits> sources{};
 };
 
-/// Validates limits. Errors: invalid_argument. Numbers must not be negative, times at most a day, methods known, and
-/// `max_concurrency` at most 1024. 0 is invalid where no meaning is given.
+/// Validates limits. Errors: invalid_argument. Numbers and times must be greater than 0, times at most a day, methods
+/// known, and `max_concurrency` at most 1024.
 [[nodiscard]] result<void> validate_server_limits(const server_limits& limits);
 
 }  // namespace hondana::inline v0

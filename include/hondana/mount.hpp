@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +19,14 @@ namespace hondana::inline v0 {
 
 /// Options of `make_mcp_provider`.
 struct mount_options {
-  std::string name{};         ///< Name in errors and logs: 1 to 64 of a-z, 0-9 and -.
-  std::string prefix{};       ///< Prefix of all URIs of the mount: canonical, ending with a slash. Empty: `mcp://NAME/`.
-  client_target target{};     ///< The server to mount. That of a `memory_target` must outlive the provider.
-  std::string revision{};     ///< The only protocol revision to use. Empty: the newest that both sides support.
-  bool eager = false;         ///< Connect when the provider is added to a server, not when it is first needed.
-  bool serves_skills = true;  ///< Serve the skills of the mounted server, if it has any.
-  bool redact = true;         ///< Mask secrets in contents of the mounted server.
+  std::string name{};  ///< Name in errors and logs: 1 to 64 of a-z, 0-9 and -.
+  /// Prefix of all URIs of the mount: canonical, ending with a slash. nullopt: `mcp://NAME/`.
+  std::optional<std::string> prefix{};
+  client_target target{};                 ///< The server to mount. That of a `memory_target` must outlive the provider.
+  std::optional<std::string> revision{};  ///< The only protocol revision to use. nullopt: the newest that both sides support.
+  bool eager = false;                     ///< Connect when the provider is added to a server, not when it is first needed.
+  bool serves_skills = true;              ///< Serve the skills of the mounted server, if it has any.
+  bool redact = true;                     ///< Mask secrets in contents of the mounted server.
 
   std::chrono::milliseconds call_timeout{30'000};  ///< For each request to the mounted server.
   /// How long a list waits for the mounted server. After that, the list is answered without its entries.

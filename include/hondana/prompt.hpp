@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,7 +44,7 @@ struct prompt {
   std::string description{};
   std::vector<prompt_argument> arguments{};
   std::vector<icon> icons{};
-  value meta{};  ///< `_meta`: an object, or null for none. Sent from revision 2025-06-18 on.
+  std::optional<value> meta{};  ///< `_meta`: an object. Sent from revision 2025-06-18 on.
 };
 
 /// The messages of a prompt.

@@ -51,7 +51,7 @@ class access_filter {
 struct auth_info {
   std::string client{};               ///< The program that sends the request, if the token names it (`client_id`, `azp`).
   std::vector<std::string> scopes{};  ///< The granted scopes.
-  value claims{};                     ///< The claims of the token, or the introspection response: an object. Null: none.
+  std::optional<value> claims{};      ///< The claims of the token, or the introspection response: an object.
 };
 
 /// The caller for whom a request is made.

@@ -105,7 +105,7 @@ enum class content_kind : std::uint8_t { detect, text, blob };
 
 /// One item of the `contents` of a read.
 struct resource_content {
-  std::string uri{};  ///< Empty: `read_request::requested_uri`.
+  std::optional<std::string> uri{};  ///< nullopt: `read_request::requested_uri`.
   std::string name{};
   std::string title{};
   std::string mime_type{};
@@ -142,7 +142,7 @@ class cache_validator {
 struct read_result {
   std::vector<resource_content> contents{};  ///< May be empty only if `version` equals `read_request::cached_version`.
   std::string version{};                     ///< The version that was read. Empty: unknown.
-  /// How long a client may treat the answer as fresh. 0: unknown. Long for immutable content only.
+  /// How long a client may treat the answer as fresh. Long for immutable content only.
   std::chrono::milliseconds ttl{0};
   /// The content changed so recently that a further change may not change `version`. The server does not cache such a result.
   bool is_racy = false;

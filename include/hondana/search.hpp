@@ -17,13 +17,14 @@ namespace hondana::inline v0 {
 
 /// A service that computes vectors (embeddings) of texts, with OpenAI's `/v1/embeddings` protocol.
 struct embedding_options {
-  std::string url{};                          ///< Base URL, including `/v1`: `http://localhost:11434/v1`.
-  std::string model{};                        ///< The service's name of the model.
-  std::size_t dimensions = 0;                 ///< Requested dimensions, if the service can shorten vectors. 0: the model's own.
+  std::string url{};    ///< Base URL, including `/v1`: `http://localhost:11434/v1`.
+  std::string model{};  ///< The service's name of the model.
+  /// Requested dimensions, if the service can shorten vectors. nullopt: the model's own.
+  std::optional<std::size_t> dimensions{};
   std::string query_prefix{};                 ///< Text that the model needs before each query.
   std::string document_prefix{};              ///< Text that the model needs before each document.
-  std::string bearer_file{};                  ///< A file with a token, read for each request. Empty: none.
-  std::string ca_file{};                      ///< PEM file of certificates to trust instead of the system's.
+  std::optional<std::string> bearer_file{};   ///< A file with a token, read for each request.
+  std::optional<std::string> ca_file{};       ///< PEM file of certificates to trust instead of the system's.
   std::size_t batch_size = 32;                ///< Texts per request.
   std::chrono::milliseconds timeout{30'000};  ///< For one request with documents.
   /// How long a search waits for the vector of its query. After that, it compares words only.
@@ -40,11 +41,11 @@ enum class tokenizer_kind : std::uint8_t {
 
 /// What is indexed, and where the index is stored.
 struct search_options {
-  /// Absolute path of the index file; further files have this path with a suffix. Empty: in memory, rebuilt at each start.
-  std::string path{};
+  /// Absolute path of the index file; further files have this path with a suffix. nullopt: in memory, rebuilt at each start.
+  std::optional<std::string> path{};
   /// A PostgreSQL database instead of `path`, which several servers can share: `postgresql://user@host/database`. The password
   /// is in the file `~/.pgpass`, or in that of the variable PGPASSFILE.
-  std::string postgres_url{};
+  std::optional<std::string> postgres_url{};
   std::string postgres_schema = "hondana_search";  ///< The schema in which tables are created.
   /// Canonical URI prefixes to index. Empty: everything that sources list, except logs, metrics, git, the environment and
   /// mounted servers.
@@ -57,7 +58,7 @@ struct search_options {
   /// Time between two scans of all resources, which find changes that sources do not report. At least 100 ms.
   std::chrono::milliseconds scan_interval{60'000};
   tokenizer_kind tokenizer = tokenizer_kind::automatic;
-  std::string dictionary{};                       ///< Folder of the MeCab dictionary. Empty: that of MeCab's configuration.
+  std::optional<std::string> dictionary{};        ///< Folder of the MeCab dictionary. nullopt: that of MeCab's configuration.
   std::optional<embedding_options> embeddings{};  ///< Compares meanings, too. nullopt: words only.
   std::function<void(std::string_view)> log{};    ///< One line per noteworthy event; may be empty. Threads: any.
 };

@@ -37,10 +37,10 @@ struct server_options {
   std::string instructions{};                  ///< For models: how to use the server. Empty: not sent.
   std::size_t page_size = 500;                 ///< Entries per page.
   std::uint64_t max_read_bytes = 64ull << 20;  ///< Content bytes per read.
-  /// Capacity of the cache of contents, for repeated reads of unchanged resources. 0: no cache. Contents longer than an eighth
+  /// Capacity of the cache of contents, for repeated reads of unchanged resources. Contents longer than an eighth
   /// of it are not cached. Evicted contents that are still being sent to slow clients may use half as much again.
   std::size_t read_cache_bytes = 32u << 20;
-  /// Capacity of the cache of encoded list pages. 0: no cache. Pages longer than an eighth of it are not cached.
+  /// Capacity of the cache of encoded list pages. Pages longer than an eighth of it are not cached.
   std::size_t page_cache_bytes = 8u << 20;
   std::chrono::milliseconds call_timeout{30'000};    ///< After this time a request is answered with an error.
   std::chrono::milliseconds input_timeout{600'000};  ///< How long a client may take to answer the questions of a handler.
@@ -202,21 +202,21 @@ class memory_peer {
   std::unique_ptr<state> state_;
 };
 
-/// Where and how to listen for HTTP. For each limit, 0 means its default.
+/// Where and how to listen for HTTP. Limits and timeouts must be greater than 0.
 struct http_options {
   std::string address = "127.0.0.1";  ///< A literal IP address. If other machines can reach it, see `without_authentication`.
   std::uint16_t port = 7325;          ///< 0: any free port.
-  std::string socket_path{};          ///< Path of a Unix socket to listen on instead. Empty: none.
-  unsigned socket_mode = 0600;        ///< Mode of the socket's file. Users who may write the file may connect.
-  std::string socket_group{};         ///< Group of the socket's file, a name or a number. Empty: as the system sets it.
+  std::optional<std::string> socket_path{};  ///< Path of a Unix socket to listen on instead.
+  unsigned socket_mode = 0600;               ///< Mode of the socket's file. Users who may write the file may connect.
+  /// Group of the socket's file, a name or a number. nullopt: as the system sets it.
+  std::optional<std::string> socket_group{};
   std::vector<int> inherited_sockets{};  ///< Descriptors of listening sockets to use instead (socket activation).
-  /// Where to serve health, readiness and metrics, and nothing else: `ADDRESS:PORT`, or the path of a Unix socket. Empty: at
-  /// `address`.
-  std::string admin_address{};
-  int inherited_admin_socket = -1;  ///< Descriptor of a listening socket to use for `admin_address`; -1: none.
-  /// With a certificate, messages use TLS 1.2 or newer; otherwise they are not encrypted. Unix sockets and `admin_address`
-  /// never use TLS.
-  tls_options tls{};
+  /// Where to serve health, readiness and metrics, and nothing else: `ADDRESS:PORT`, or the path of a Unix socket. nullopt:
+  /// at `address`.
+  std::optional<std::string> admin_address{};
+  std::optional<int> inherited_admin_socket{};  ///< Descriptor of a listening socket to use for `admin_address`.
+  /// Messages use TLS 1.2 or newer; nullopt: they are not encrypted. Unix sockets and `admin_address` never use TLS.
+  std::optional<tls_options> tls{};
 
   /// Host names of the server, besides loopback names and its address: `name` (any port) or `name:port`. Requests with another
   /// `Host` header are rejected.
@@ -234,15 +234,16 @@ struct http_options {
 
   std::size_t max_body_bytes = 16u << 20;
   std::size_t max_header_bytes = 16u << 10;
-  std::size_t max_connections = 0;                   ///< Default: three quarters of the process's limit of file descriptors.
-  std::size_t max_connections_per_address = 0;       ///< Default: a quarter of `max_connections`; no limit for loopback.
-  std::size_t max_sessions = 0;                      ///< Sessions of legacy clients. Default: `max_connections`, at most 16384.
-  std::size_t max_sessions_per_address = 0;          ///< Default: a quarter of `max_sessions`; no limit for loopback.
-  std::chrono::milliseconds header_timeout{10'000};  ///< For the whole header of a request.
-  std::chrono::milliseconds body_timeout{300'000};   ///< For the whole body of a request.
+  std::optional<std::size_t> max_connections{};  ///< nullopt: three quarters of the process's limit of file descriptors.
+  /// nullopt: a quarter of `max_connections`; no limit for loopback.
+  std::optional<std::size_t> max_connections_per_address{};
+  std::optional<std::size_t> max_sessions{};  ///< Sessions of legacy clients. nullopt: `max_connections`, at most 16384.
+  std::optional<std::size_t> max_sessions_per_address{};      ///< nullopt: a quarter of `max_sessions`; no limit for loopback.
+  std::chrono::milliseconds header_timeout{10'000};           ///< For the whole header of a request.
+  std::chrono::milliseconds body_timeout{300'000};            ///< For the whole body of a request.
   std::chrono::milliseconds keep_alive_timeout{60'000};       ///< Between two requests on a connection.
   std::chrono::milliseconds session_idle_timeout{1'800'000};  ///< After this time without a request or stream, a session ends.
-  unsigned threads = 0;                                       ///< Default: one per processor, at most 4.
+  std::optional<unsigned> threads{};                          ///< nullopt: one per processor, at most 4.
 };
 
 /// A listening HTTP server with `/mcp`, `/healthz`, `/readyz` and `/metrics`. The destructor stops it at once.
@@ -250,7 +251,8 @@ class http_service {
  public:
   /// Binds the addresses, and serves on its own threads until the `http_service` is drained or destroyed.
   ///
-  /// Errors: invalid_argument for an address that is malformed or not allowed, and for malformed hosts, origins and proxies.
+  /// Errors: invalid_argument for an address that is malformed or not allowed, for malformed hosts, origins and proxies, and
+  /// for a limit or timeout of 0.
   /// source_unavailable if an address cannot be bound; the text says if the port is in use. For TLS, those of
   /// `reload_certificates`.
   [[nodiscard]] static result<http_service> start(server& server, http_options options = {});

@@ -14,9 +14,9 @@ namespace hondana::inline v0 {
 /// Why a client calls `token_source::obtain`: the server rejected a request, or `token_source::token` returned nullopt.
 struct rejected_token {
   std::string url{};                      ///< URL of the server, as in `http_target::url`.
-  int status = 0;                         ///< HTTP status of the rejection, 401 or 403. 0: `token` returned nullopt.
+  std::optional<int> status{};            ///< HTTP status of the rejection, 401 or 403. nullopt: `token` returned nullopt.
   std::vector<std::string> challenges{};  ///< The values of `WWW-Authenticate`, as received.
-  std::string token{};                    ///< The token that the server rejected. Empty: none was sent.
+  std::optional<std::string> token{};     ///< The token that the server rejected. nullopt: none was sent.
   int attempt = 0;                        ///< How many times the server has rejected this request so far.
 };
 

@@ -35,7 +35,7 @@ struct tool {
   std::optional<value> output_schema{};  ///< Schema of `tool_result::structured_content`. Sent from revision 2025-06-18 on.
   tool_annotations annotations{};
   std::vector<icon> icons{};
-  value meta{};  ///< `_meta`: an object, or null for none. Sent from revision 2025-06-18 on.
+  std::optional<value> meta{};  ///< `_meta`: an object. Sent from revision 2025-06-18 on.
 };
 
 /// The result of a tool.
@@ -44,8 +44,8 @@ struct tool_result {
   /// Must match `tool::output_schema` if that is set, unless `is_error`; the server checks it. If `content` is empty, the
   /// server also sends this value as a text block with JSON.
   std::optional<value> structured_content{};
-  bool is_error = false;  ///< The call failed; `content` tells the model why.
-  value meta{};           ///< `_meta`: an object, or null for none.
+  bool is_error = false;        ///< The call failed; `content` tells the model why.
+  std::optional<value> meta{};  ///< `_meta`: an object.
 };
 
 /// Makes a result with one text.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,7 @@ namespace hondana::inline v0 {
 struct tracing_options {
   std::string url{};                                           ///< The collector: `http://localhost:4318/v1/traces`.
   std::vector<std::pair<std::string, std::string>> headers{};  ///< Header fields of each export.
-  std::string bearer_file{};                                   ///< A file with a token, read for each export. Empty: none.
+  std::optional<std::string> bearer_file{};                    ///< A file with a token, read for each export.
   /// The share of MCP requests without a `trace_context` that is traced: 0 to 1. In a `trace_context`, the client says whether
   /// to trace.
   double sample_ratio = 1;

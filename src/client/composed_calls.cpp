@@ -18,14 +18,14 @@ namespace {
 
 catalog::list_filter compile_filter(const entry_filter& filter) {
   model::resource_filter out;
-  out.uri_prefix = filter.uri_prefix;
-  out.uri_pattern = filter.uri_pattern;
-  out.mime_type = ascii::to_lower(filter.mime_type);
-  out.kind = filter.kind;
+  out.uri_prefix = filter.uri_prefix.value_or(std::string());
+  out.uri_pattern = filter.uri_pattern.value_or(std::string());
+  out.mime_type = ascii::to_lower(filter.mime_type.value_or(std::string()));
+  out.kind = filter.kind.value_or(std::string());
   out.audience = filter.audience;
   out.min_priority = filter.min_priority;
   out.modified_since = filter.modified_since;
-  out.text = filter.text;
+  out.text = filter.text.value_or(std::string());
   return catalog::list_filter(std::move(out));
 }
 

@@ -29,7 +29,7 @@ std::string key_of(const client_target& target) {
   if (const auto* child = std::get_if<child_target>(&target)) {
     std::string out = "child";
     const auto add = [&out](const std::string& part) { out += ' ' + std::to_string(part.size()) + ':' + part; };
-    add(child->working_directory);
+    add(child->working_directory.value_or(std::string()));
     for (const auto& argument : child->command) add(argument);
     for (const auto& [name, text] : child->environment) {
       add(name);
@@ -37,7 +37,8 @@ std::string key_of(const client_target& target) {
     }
     return out;
   }
-  if (const auto* http = std::get_if<http_target>(&target)) return "http " + http->socket_path + ' ' + http->url;
+  if (const auto* http = std::get_if<http_target>(&target))
+    return "http " + http->socket_path.value_or(std::string()) + ' ' + http->url;
   return "memory " + std::to_string(reinterpret_cast<std::uintptr_t>(std::get<memory_target>(target).server));
 }
 
@@ -45,8 +46,9 @@ std::string key_of(const client_target& target) {
 /// it.
 std::string identity_of(const client_target& target, const client_options& options) {
   const auto* http = std::get_if<http_target>(&target);
-  if (http == nullptr || (http->headers.empty() && http->certificate_file.empty())) return options.identity;
-  auto material = std::to_string(http->certificate_file.size()) + ':' + http->certificate_file;
+  if (http == nullptr || (http->headers.empty() && !http->certificate_file)) return options.identity;
+  const auto certificate_file = http->certificate_file.value_or(std::string());
+  auto material = std::to_string(certificate_file.size()) + ':' + certificate_file;
   for (const auto& [name, text] : http->headers)
     material += std::to_string(name.size()) + ':' + name + std::to_string(text.size()) + ':' + text;
   return options.identity + '\n' + bytes::to_hex(bytes::digest_of(material));

@@ -105,7 +105,7 @@ bool is_final(const failure& error) {
 /// not answer, or a proxy answered for it. A legacy server rejects unknown methods over HTTP. Spec: 2026-07-28
 /// basic/versioning#http.
 bool is_transient(const failure& error) {
-  const int status = error.server_error ? error.server_error->http_status : 0;
+  const int status = error.server_error ? error.server_error->http_status.value_or(0) : 0;
   return error.code == errc::timed_out || error.code == errc::source_unavailable || error.code == errc::overloaded ||
          error.code == errc::too_many_requests || status > 501;
 }
@@ -199,14 +199,15 @@ result<void> server_connection::open(const call_options& options) {
 result<void> server_connection::negotiate_revision(const call_options& options) {
   const std::string newest_with_sessions(wire::session_revisions().front());
   const auto& pinned = options_.revision;
-  if (!pinned.empty()) {
-    if (contains(wire::session_revisions(), pinned)) return initialize_with_fallback(pinned, options);
-    if (!contains(wire::modern_revisions(), pinned))
-      return fail(errc::invalid_argument, "this client does not support revision \"" + pinned.substr(0, 40) +
+  if (pinned) {
+    if (contains(wire::session_revisions(), *pinned)) return initialize_with_fallback(*pinned, options);
+    if (!contains(wire::modern_revisions(), *pinned))
+      return fail(errc::invalid_argument, "this client does not support revision \"" + pinned->substr(0, 40) +
                                               "\"; it supports " + join_limited(local_revisions()));
   }
   const auto* http = std::get_if<http_target>(&target_);
-  if (pinned.empty() && http != nullptr && legacy_servers().has_sessions(http->socket_path + ' ' + http->url)) {
+  const auto legacy_key = http != nullptr ? http->socket_path.value_or(std::string()) + ' ' + http->url : std::string();
+  if (!pinned && http != nullptr && legacy_servers().has_sessions(legacy_key)) {
     auto initialized = initialize_with_fallback(newest_with_sessions, options);
     if (initialized || is_final(initialized.error()) || is_transient(initialized.error())) return initialized;
   }
@@ -214,15 +215,15 @@ result<void> server_connection::negotiate_revision(const call_options& options) 
   std::optional<failure> not_modern;
   HONDANA_TRY(discover(std::string(wire::modern_revisions().front()), options, not_modern));
   if (!not_modern) {
-    if (http != nullptr) legacy_servers().record(http->socket_path + ' ' + http->url, false);
+    if (http != nullptr) legacy_servers().record(legacy_key, false);
     return {};
   }
-  if (!pinned.empty()) return tl::unexpected(std::move(*not_modern));
+  if (pinned) return tl::unexpected(std::move(*not_modern));
   auto initialized = initialize_with_fallback(newest_with_sessions, options);
   if (initialized) {
     // An HTTP 5xx answer may be temporary, so it does not mark the server as legacy.
     const bool has_failed = not_modern->server_error && not_modern->server_error->http_status >= 500;
-    if (http != nullptr && !has_failed) legacy_servers().record(http->socket_path + ' ' + http->url, true);
+    if (http != nullptr && !has_failed) legacy_servers().record(legacy_key, true);
     return initialized;
   }
   // The first failure is more specific than that of `initialize`, which a stateless server does not know.
@@ -252,7 +253,7 @@ result<void> server_connection::discover(const std::string& revision, const call
       const auto remote = asking::supported_revisions(error);
       if (const auto shared = first_common(wire::modern_revisions(), remote); shared && !is_retry)
         return discover(*shared, options, not_modern, true);
-      if (const auto older = first_common(wire::session_revisions(), remote); older && options_.revision.empty())
+      if (const auto older = first_common(wire::session_revisions(), remote); older && !options_.revision)
         return initialize_with_fallback(*older, options);
       return tl::unexpected(no_common_revision(remote));
     }
@@ -270,7 +271,7 @@ result<void> server_connection::discover(const std::string& revision, const call
   if (std::find(described.revisions.begin(), described.revisions.end(), revision) == described.revisions.end()) {
     if (const auto shared = first_common(wire::modern_revisions(), described.revisions); shared && !is_retry)
       return discover(*shared, options, not_modern, true);
-    if (const auto older = first_common(wire::session_revisions(), described.revisions); older && options_.revision.empty())
+    if (const auto older = first_common(wire::session_revisions(), described.revisions); older && !options_.revision)
       return initialize_with_fallback(*older, options);
     return tl::unexpected(no_common_revision(described.revisions));
   }
@@ -312,8 +313,7 @@ result<void> server_connection::initialize(const std::string& revision, const ca
                                                 call_options_copy));
   const auto result = response.result.as_object("result");
   protocol.revision = asking::text_member(*result, "protocolVersion");
-  if (!contains(wire::session_revisions(), protocol.revision) ||
-      (!options_.revision.empty() && protocol.revision != options_.revision))
+  if (!contains(wire::session_revisions(), protocol.revision) || (options_.revision && protocol.revision != options_.revision))
     return tl::unexpected(no_common_revision({protocol.revision}));
   peer_.current_channel()->complete_handshake(asking::session_headers(protocol), true);
   peer_.send(asking::initialized());

@@ -26,6 +26,8 @@
 #include <hondana/memory_provider.hpp>
 #include <hondana/server.hpp>
 
+#include "support/must.hpp"
+
 namespace {
 
 constexpr int notes_at_first = 32;
@@ -43,10 +45,10 @@ class notebook {
     const std::scoped_lock lock(mutex_);
     const int number = static_cast<int>(versions_.size());
     versions_.push_back(1);
-    (void)notes->add({.uri = note_uri(number), .name = "note " + std::to_string(number), .mime_type = "text/plain"},
-                     [this, number](const hondana::read_request&) -> hondana::result<hondana::read_result> {
-                       return hondana::text_read_result(text_of(number));
-                     });
+    must(notes->add({.uri = note_uri(number), .name = "note " + std::to_string(number), .mime_type = "text/plain"},
+                    [this, number](const hondana::read_request&) -> hondana::result<hondana::read_result> {
+                      return hondana::text_read_result(text_of(number));
+                    }));
   }
 
   /// Changes a note and returns how many there are; 0 when it is none of them.
@@ -112,25 +114,25 @@ hondana::result<hondana::read_result> said(bool in_time, const std::string& text
 
 std::shared_ptr<hondana::memory_provider> changes(notebook& book, hondana::server& server) {
   auto provider = std::make_shared<hondana::memory_provider>("changes", "change:///");
-  (void)provider->add_template({.uri_template = "change:///{what}", .name = "change"},
-                               [&](const hondana::read_request& request) -> hondana::result<hondana::read_result> {
-                                 const auto what = request.uri.substr(std::string_view("change:///").size());
-                                 if (what == "list") {
-                                   book.add_one();
-                                   server.notify_resources_changed();
-                                   return hondana::text_read_result("added");
-                                 }
-                                 int first = 0;
-                                 if (what != "all") std::from_chars(what.data(), what.data() + what.size(), first);
-                                 const int after = what == "all" ? notes_at_first : first + 1;
-                                 for (int number = first; number < after; ++number) {
-                                   if (book.change(number) == 0)
-                                     return hondana::fail(hondana::errc::resource_not_found, "There is no such note");
-                                   if (auto told = server.notify_resource_updated(note_uri(number)); !told)
-                                     return tl::unexpected(told.error());
-                                 }
-                                 return hondana::text_read_result("changed");
-                               });
+  must(provider->add_template({.uri_template = "change:///{what}", .name = "change"},
+                              [&](const hondana::read_request& request) -> hondana::result<hondana::read_result> {
+                                const auto what = request.uri.substr(std::string_view("change:///").size());
+                                if (what == "list") {
+                                  book.add_one();
+                                  server.notify_resources_changed();
+                                  return hondana::text_read_result("added");
+                                }
+                                int first = 0;
+                                if (what != "all") std::from_chars(what.data(), what.data() + what.size(), first);
+                                const int after = what == "all" ? notes_at_first : first + 1;
+                                for (int number = first; number < after; ++number) {
+                                  if (book.change(number) == 0)
+                                    return hondana::fail(hondana::errc::resource_not_found, "There is no such note");
+                                  if (auto told = server.notify_resource_updated(note_uri(number)); !told)
+                                    return tl::unexpected(told.error());
+                                }
+                                return hondana::text_read_result("changed");
+                              }));
   return provider;
 }
 
@@ -138,10 +140,10 @@ std::shared_ptr<hondana::memory_provider> changes(notebook& book, hondana::serve
 std::shared_ptr<hondana::memory_provider> answering(
     const std::string& scheme, std::function<bool(const std::string& name, const hondana::request_context& how)> answer) {
   auto provider = std::make_shared<hondana::memory_provider>(scheme, scheme + ":///");
-  (void)provider->add_template({.uri_template = scheme + ":///{name}", .name = scheme},
-                               [scheme, answer = std::move(answer)](const hondana::read_request& request) {
-                                 return said(answer(request.uri.substr(scheme.size() + 4), request), request.uri);
-                               });
+  must(provider->add_template({.uri_template = scheme + ":///{name}", .name = scheme},
+                              [scheme, answer = std::move(answer)](const hondana::read_request& request) {
+                                return said(answer(request.uri.substr(scheme.size() + 4), request), request.uri);
+                              }));
   return provider;
 }
 
@@ -182,12 +184,8 @@ int main(int count, char** arguments) {
 
   notebook book;
   const auto waiting = std::make_shared<gate>();  // a call may outlive the server
-  auto created = hondana::server::create({.name = "changing", .version = "1.0.0", .call_timeout = std::chrono::minutes(3)});
-  if (!created) {
-    std::fprintf(stderr, "changing_server: %s\n", created.error().public_text.c_str());
-    return 1;
-  }
-  hondana::server& server = *created;
+  auto server =
+      must(hondana::server::create({.name = "changing", .version = "1.0.0", .call_timeout = std::chrono::minutes(3)}));
   for (const auto& source :
        {book.notes, changes(book, server),
         answering("held", [waiting](const std::string& name,
@@ -195,14 +193,8 @@ int main(int count, char** arguments) {
         answering("release", [waiting](const std::string& name, const hondana::request_context& call) {
           return waiting->release(name, call);
         })}) {
-    if (auto added = server.add(source); !added) {
-      std::fprintf(stderr, "changing_server: %s\n", added.error().public_text.c_str());
-      return 1;
-    }
+    must(server.add(source));
   }
-  if (auto added = server.add_tool({.name = "count"}, count_up); !added) {
-    std::fprintf(stderr, "changing_server: %s\n", added.error().public_text.c_str());
-    return 1;
-  }
+  must(server.add_tool({.name = "count"}, count_up));
   return how == "stdio" ? hondana::serve_stdio(server) : serve_http(server, port, signals);
 }

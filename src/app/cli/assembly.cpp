@@ -69,14 +69,15 @@ std::vector<std::string> collect_own_files(const config::settings& settings, con
   add(settings.auth.token_file);
   add(default_token_file());
   if (settings.auth.oauth && settings.auth.oauth->introspection) add(settings.auth.oauth->introspection->secret_file);
-  add(settings.http.tls.key_file);
+  if (settings.http.tls) add(settings.http.tls->key_file);
   if (settings.audit) add(settings.audit->path);
-  if (settings.tracing) add(settings.tracing->bearer_file);
+  if (settings.tracing && settings.tracing->bearer_file) add(*settings.tracing->bearer_file);
   if (settings.search) {
-    add(settings.search->path);
-    if (!settings.search->postgres_url.empty())
-      for (const auto& path : search::postgres_files(settings.search->postgres_url)) add(path);
-    if (settings.search->embeddings) add(settings.search->embeddings->bearer_file);
+    if (settings.search->path) add(*settings.search->path);
+    if (settings.search->postgres_url)
+      for (const auto& path : search::postgres_files(*settings.search->postgres_url)) add(path);
+    if (const auto& embeddings = settings.search->embeddings; embeddings && embeddings->bearer_file)
+      add(*embeddings->bearer_file);
   }
   for (const auto& source : settings.sources) {
     if (source.type == "analyses") add_analyses_store(source.options, add_store);
@@ -325,9 +326,7 @@ std::vector<std::string> describe_active_settings(const server_parts& parts) {
     out.push_back("tracing  " + url.substr(0, url.find('?')));
   }
   if (const auto& search = parts.settings.search) {
-    const auto& location = search->path.empty()
-                               ? (search->postgres_url.empty() ? std::string("in memory") : std::string("in PostgreSQL"))
-                               : search->path;
+    const auto location = search->path.value_or(search->postgres_url ? "in PostgreSQL" : "in memory");
     auto line = "search  index " + location;
     if (search->embeddings) {
       const auto& url = search->embeddings->url;

@@ -92,7 +92,7 @@ void print_index_json(const std::optional<search::stored_index>& index, const st
 }  // namespace
 
 bool print_index(const config::settings& settings, bool as_json) {
-  if (!settings.search || (settings.search->path.empty() && settings.search->postgres_url.empty())) return true;
+  if (!settings.search || (!settings.search->path && !settings.search->postgres_url)) return true;
   const auto index = search::inspect_stored(*settings.search);
   if (as_json) {
     print_index_json(index ? *index : std::nullopt, index ? std::string() : index.error().public_text);
@@ -308,7 +308,8 @@ int run(const check_command& command) {
   auto confined = *parts;
   confined.settings.audit.reset();
   std::error_code problem;
-  if (auto& search = confined.settings.search; search && !std::filesystem::exists(search->path, problem)) search->path.clear();
+  if (auto& search = confined.settings.search; search && search->path && !std::filesystem::exists(*search->path, problem))
+    search->path.reset();
   auto sandbox = server_sandbox::create(
       confined, {.http = &http, .config_file = command.sources.config_file, .token_file = command.token_file}, standard_log());
   if (!sandbox) {
@@ -332,7 +333,8 @@ int run(const check_command& command) {
     return explain_access(command, *server, parts->options);
   }
   // A socket may still come from a flag or from the process that starts the server, and tokens from a flag.
-  const bool requests_certificates = !parts->settings.http.tls.client_ca_file.empty();
+  const auto& tls = parts->settings.http.tls;
+  const bool requests_certificates = tls && tls->client_ca_file;
   const auto authentication =
       make_authentication_setup(parts->settings, command.token_file, {requests_certificates, true}, standard_log());
   if (!authentication) {

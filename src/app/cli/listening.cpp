@@ -57,7 +57,7 @@ result<inherited_sockets> adopt_inherited_sockets() {
     const auto colon = remaining.find(':');
     const auto name = remaining.substr(0, colon);
     remaining = colon == std::string_view::npos ? std::string_view() : remaining.substr(colon + 1);
-    if (name == "admin" && out.admin_socket < 0) {
+    if (name == "admin" && !out.admin_socket) {
       out.admin_socket = first_descriptor + i;
     } else {
       out.message_sockets.push_back(first_descriptor + i);
@@ -73,11 +73,12 @@ http_options listening_options(const serve_command& command, const config::http_
   out.port = command.port.value_or(configured.port);
   // A flag for TCP overrides a configured socket.
   const bool requests_tcp = command.address || command.port;
-  out.socket_path = !command.socket_path.empty() ? command.socket_path : requests_tcp ? std::string() : configured.socket_path;
+  if (!requests_tcp) out.socket_path = configured.socket_path;
+  if (!command.socket_path.empty()) out.socket_path = command.socket_path;
   out.socket_mode = configured.socket_mode;
   out.socket_group = configured.socket_group;
   out.inherited_sockets = inherited.message_sockets;
-  out.admin_address = command.admin_address.empty() ? configured.admin_address : command.admin_address;
+  out.admin_address = command.admin_address.empty() ? configured.admin_address : std::optional(command.admin_address);
   out.inherited_admin_socket = inherited.admin_socket;
   out.allowed_hosts = configured.allowed_hosts;
   out.allowed_hosts.insert(out.allowed_hosts.end(), command.allowed_hosts.begin(), command.allowed_hosts.end());
@@ -87,8 +88,9 @@ http_options listening_options(const serve_command& command, const config::http_
   out.without_authentication = configured.without_authentication || command.without_authentication;
   out.tls = configured.tls;
   if (!command.tls_certificate_file.empty()) {
-    out.tls.certificate_file = command.tls_certificate_file;
-    out.tls.key_file = command.tls_key_file;
+    if (!out.tls) out.tls.emplace();
+    out.tls->certificate_file = command.tls_certificate_file;
+    out.tls->key_file = command.tls_key_file;
   }
   out.max_body_bytes = configured.max_body_bytes;
   out.max_header_bytes = configured.max_header_bytes;
@@ -108,12 +110,12 @@ result<void> check_listening(const serve_command& command, const config::setting
   const auto& http = configured.http;
   if (const auto proxies = transport::http_server::trusted_proxies::make(http.trusted_proxies); !proxies)
     return tl::unexpected(configured.error_at("http.trusted_proxies", proxies.error().public_text));
-  if (!http.socket_group.empty()) {
-    if (const auto group = transport::http_server::find_group(http.socket_group); !group)
+  if (http.socket_group) {
+    if (const auto group = transport::http_server::find_group(*http.socket_group); !group)
       return tl::unexpected(configured.error_at("http.socket_group", group.error().public_text));
   }
-  if (http.tls == tls_options{} || !command.tls_certificate_file.empty()) return {};
-  const auto context = tls::context::make(http.tls);
+  if (!http.tls || !command.tls_certificate_file.empty()) return {};
+  const auto context = tls::context::make(*http.tls);
   if (context) return {};
   const auto& error = context.error();
   const auto* const key = error.subject == tls::client_authorities_role ? "client_ca_file"
@@ -123,9 +125,9 @@ result<void> check_listening(const serve_command& command, const config::setting
 }
 
 bool exposes_tokens(const http_options& http) {
-  if (!http.authenticator || !http.authenticator->accepts_tokens() || !http.tls.certificate_file.empty()) return false;
+  if (!http.authenticator || !http.authenticator->accepts_tokens() || http.tls) return false;
   // For proxies, Unix sockets and inherited sockets, this server cannot know whether the network path is encrypted.
-  if (!http.inherited_sockets.empty() || !http.socket_path.empty() || !http.trusted_proxies.empty()) return false;
+  if (!http.inherited_sockets.empty() || http.socket_path || !http.trusted_proxies.empty()) return false;
   return !transport::http_server::is_loopback(http.address).value_or(true);
 }
 
@@ -135,11 +137,11 @@ greeting_info make_greeting_info(const http_options& http, std::uint16_t port) {
     out.is_inherited = true;
     return out;
   }
-  if (!http.socket_path.empty()) {
+  if (http.socket_path) {
     // Users paste the path into commands that run in other folders.
     std::error_code error;
-    const auto path = std::filesystem::absolute(http.socket_path, error);
-    out.socket_path = error ? http.socket_path : path.lexically_normal().string();
+    const auto path = std::filesystem::absolute(*http.socket_path, error);
+    out.socket_path = error ? *http.socket_path : path.lexically_normal().string();
     return out;
   }
   // Clients cannot connect to a wildcard address. Use the first host instead; it may include a proxy's port.
@@ -150,7 +152,7 @@ greeting_info make_greeting_info(const http_options& http, std::uint16_t port) {
                                                          : http.address;
   const auto parsed = uri::parse_host_port(host);
   if (!parsed || !parsed->port) host += ':' + std::to_string(port);
-  out.url = (http.tls.certificate_file.empty() ? "http://" : "https://") + host + "/mcp";
+  out.url = (http.tls ? "https://" : "http://") + host + "/mcp";
   return out;
 }
 

@@ -16,7 +16,7 @@ namespace hondana::cli {
 /// Listening sockets from socket activation.
 struct inherited_sockets {
   std::vector<int> message_sockets;  ///< Descriptors of sockets for MCP.
-  int admin_socket = -1;             ///< Descriptor of the socket named `admin`; -1: none.
+  std::optional<int> admin_socket;   ///< Descriptor of the socket named `admin`.
 };
 
 /// Takes the sockets that the environment passes to this process. Removes the variables so that child processes do not use

@@ -40,8 +40,8 @@ std::string nearest_folder(const std::string& file) {
 }
 
 result<void> check_index_path(const config::settings& settings) {
-  const auto& path = settings.search->path;
-  if (path.empty()) return {};
+  if (!settings.search->path) return {};
+  const auto& path = *settings.search->path;
   std::error_code problem;
   if (fs::is_directory(path, problem))
     return key_error(settings, "path",
@@ -61,20 +61,20 @@ result<void> check_index_path(const config::settings& settings) {
 result<void> check_tokenizer(const config::settings& settings, const search_options& options) {
   if (options.tokenizer == tokenizer_kind::trigrams) return {};
   std::error_code problem;
-  if (!options.dictionary.empty() && !fs::is_directory(options.dictionary, problem))
+  if (options.dictionary && !fs::is_directory(*options.dictionary, problem))
     return key_error(
         settings, "dictionary",
-        "the folder \"" + options.dictionary + "\" does not exist. Remove the key to use MeCab's default dictionary");
+        "the folder \"" + *options.dictionary + "\" does not exist. Remove the key to use MeCab's default dictionary");
   // Check a dictionary that is named even if MeCab is not required.
-  if (options.tokenizer != tokenizer_kind::mecab && options.dictionary.empty()) return {};
-  const auto mecab = tokenizer::make_mecab_tokenizer(options.dictionary);
+  if (options.tokenizer != tokenizer_kind::mecab && !options.dictionary) return {};
+  const auto mecab = tokenizer::make_mecab_tokenizer(options.dictionary.value_or(std::string()));
   if (mecab) return {};
-  return key_error(settings, options.dictionary.empty() ? "tokenizer" : "dictionary", mecab.error().public_text);
+  return key_error(settings, options.dictionary ? "dictionary" : "tokenizer", mecab.error().public_text);
 }
 
-result<void> check_readable(const config::settings& settings, const std::string& key, const std::string& path) {
-  if (path.empty() || ::access(path.c_str(), R_OK) == 0) return {};
-  return key_error(settings, "embeddings." + key, "\"" + path + "\" does not exist, or this user may not read it");
+result<void> check_readable(const config::settings& settings, const std::string& key, const std::optional<std::string>& path) {
+  if (!path || ::access(path->c_str(), R_OK) == 0) return {};
+  return key_error(settings, "embeddings." + key, "\"" + *path + "\" does not exist, or this user may not read it");
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void print_tokenizer(const config::settings& settings, bool as_json) {
   std::string mecab_error;
   if (settings.search->tokenizer == tokenizer_kind::trigrams) {
     description = tokenizer::make_trigram_tokenizer()->description();
-  } else if (const auto mecab = tokenizer::make_mecab_tokenizer(settings.search->dictionary)) {
+  } else if (const auto mecab = tokenizer::make_mecab_tokenizer(settings.search->dictionary.value_or(std::string()))) {
     description = (*mecab)->description();
   } else {
     description = tokenizer::make_trigram_tokenizer()->description();

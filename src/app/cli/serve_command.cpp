@@ -453,7 +453,7 @@ int run(const serve_command& command) {
   }
   auto authentication = make_authentication_setup(
       parts->settings, command.token_file,
-      {!http.tls.client_ca_file.empty(), !http.socket_path.empty() || !http.inherited_sockets.empty()}, serving.log());
+      {http.tls && http.tls->client_ca_file, http.socket_path || !http.inherited_sockets.empty()}, serving.log());
   if (!authentication) {
     print_error(authentication.error());
     return exit_usage;
@@ -466,7 +466,7 @@ int run(const serve_command& command) {
     return exit_server;
   }
   serving.mark_listening();
-  if (!http.tls.certificate_file.empty()) serving.set_tls_service(&*service);
+  if (http.tls) serving.set_tls_service(&*service);
   if (exposes_tokens(http))
     serving.log()(
         "tokens are sent unencrypted to this address; use --tls-certificate FILE and --tls-key FILE, or a proxy with TLS "
@@ -480,7 +480,7 @@ int run(const serve_command& command) {
   info.accepts_tokens = authentication->authenticator && authentication->authenticator->accepts_tokens();
   info.has_login = authentication->authenticator && authentication->authenticator->metadata() != nullptr;
   info.requires_certificate =
-      http.tls.requires_client_certificate || (parts->settings.auth.certificates && !info.accepts_tokens);
+      (http.tls && http.tls->requires_client_certificate) || (parts->settings.auth.certificates && !info.accepts_tokens);
   std::fputs(greeting(info).c_str(), stderr);
   info.providers.clear();
   stop.wait();

@@ -271,7 +271,7 @@ result<void> add_token(const command_line& line, chosen_server& server) {
   const auto path = line.text(bearer_file_flag);
   if (path == "-" && line.has(arguments_flag) && line.text(arguments_flag) == "-")
     return fail(errc::invalid_argument, "--token-file and --arguments cannot both be read from standard input.");
-  if (http->socket_path.empty() && http->url.starts_with("http://") && !transport::http_client::is_local_url(http->url))
+  if (!http->socket_path && http->url.starts_with("http://") && !transport::http_client::is_local_url(http->url))
     return fail(errc::invalid_argument, "Over plain http, others on the network to " + server.display_name +
                                             " could read the token of --token-file. Use https:.");
   auto tokens = make_file_token_source(path);
@@ -292,7 +292,7 @@ result<void> set_certificates(const command_line& line, chosen_server& server) {
   if (line.has(cacert_flag)) http->ca_file = line.text(cacert_flag);
   if (has_own) {
     http->certificate_file = line.text(cert_flag);
-    http->key_file = line.text(key_flag);
+    http->key_file = line.has(key_flag) ? std::optional(line.text(key_flag)) : std::nullopt;
   }
   return {};
 }

@@ -122,7 +122,7 @@ result<std::shared_ptr<endpoint::endpoint>> make_endpoint(const tracing_options&
   endpoint::settings out;
   out.url = options.url;
   out.headers = options.headers;
-  out.bearer_file = options.bearer_file;
+  out.bearer_file = options.bearer_file.value_or(std::string());
   out.timeout = options.timeout;
   return endpoint::endpoint::create(std::move(out));
 }

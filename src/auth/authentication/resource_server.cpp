@@ -70,8 +70,8 @@ resource_server::resource_server(oauth_authenticator_options options,
     : options_(std::move(options)),
       time_(std::move(time)),
       metadata_(make_metadata(options_)),
-      keys_({options_.issuer, options_.jwks_uri, call, time_, options_.log}),
-      introspection_(options_.introspection, call, options_.log) {}
+      keys_({options_.issuer, options_.jwks_uri.value_or(std::string()), call, time_, options_.log}),
+      introspection_(options_.introspection.value_or(introspection_options()), call, options_.log) {}
 
 tl::unexpected<auth_rejection> resource_server::reject(std::string reason) const {
   return tl::unexpected(invalid_token(std::move(reason), options_.challenge_scopes));
@@ -97,9 +97,9 @@ std::optional<auth_rejection> resource_server::check_request(const auth_request&
 }
 
 bool resource_server::uses_keys(std::string_view token) const {
-  if (options_.introspection.endpoint.empty()) return true;
+  if (!options_.introspection) return true;
   // Three parts do not make a JSON Web Token: opaque tokens may contain dots, too.
-  return !options_.introspection.includes_jwts && jose::has_token_header(token);
+  return !options_.introspection->includes_jwts && jose::has_token_header(token);
 }
 
 jose::expectations resource_server::make_expectations() const {
@@ -185,7 +185,7 @@ auth_result resource_server::introspect(const std::string& token, const bytes::s
     return reject("the token is not active: it has expired, was revoked or never existed");
   if (!is_access_token(*answer)) return reject("the token is not an access token");
   // Spec: basic/authorization, Token Handling: reject tokens unless they are known to be issued for this server.
-  if (answer->find("aud") == nullptr && !options_.introspection.audience_is_optional)
+  if (answer->find("aud") == nullptr && !options_.introspection->audience_is_optional)
     return reject("the authorization server does not report the audience of the token (aud)");
   // Introspection answers may omit issuer, audience and expiry.
   auto expectations = make_expectations();
@@ -286,14 +286,16 @@ result<void> check_options(const oauth_authenticator_options& options) {
   if (!is_endpoint_url(options.resource))
     return invalid_option("resource",
                           "expected the URL at which clients reach this server, such as \"https://shelf.example.com/mcp\"");
-  if (!options.jwks_uri.empty() && !is_endpoint_url(options.jwks_uri)) return invalid_option("jwks_uri", "expected a URL");
-  if (!is_secure_url(options.jwks_uri)) return invalid_option("jwks_uri", https_required);
-  const auto& introspection = options.introspection;
-  if (!introspection.endpoint.empty() && !is_endpoint_url(introspection.endpoint))
-    return invalid_option("introspection.endpoint", "expected a URL");
-  if (!is_secure_url(introspection.endpoint)) return invalid_option("introspection.endpoint", https_required);
-  if (!introspection.endpoint.empty() && (introspection.client_id.empty() || introspection.client_secret.empty()))
-    return invalid_option("introspection", "requires the client id and secret of this server at " + options.issuer);
+  if (options.jwks_uri) {
+    if (!is_endpoint_url(*options.jwks_uri)) return invalid_option("jwks_uri", "expected a URL");
+    if (!is_secure_url(*options.jwks_uri)) return invalid_option("jwks_uri", https_required);
+  }
+  if (const auto& introspection = options.introspection) {
+    if (!is_endpoint_url(introspection->endpoint)) return invalid_option("introspection.endpoint", "expected a URL");
+    if (!is_secure_url(introspection->endpoint)) return invalid_option("introspection.endpoint", https_required);
+    if (introspection->client_id.empty() || introspection->client_secret.empty())
+      return invalid_option("introspection", "requires the client id and secret of this server at " + options.issuer);
+  }
   if (options.clock_skew.count() < 0 || options.clock_skew > max_skew)
     return invalid_option("clock_skew", "expected 0 to 600 seconds");
   for (const auto& scope : options.challenge_scopes)
@@ -311,10 +313,10 @@ namespace hondana::inline v0 {
 result<std::shared_ptr<authenticator>> make_oauth_authenticator(oauth_authenticator_options options) {
   namespace calls = transport::http_client;
   HONDANA_TRY(authentication::check_options(options));
-  calls::call_policy guard{{calls::host_of(options.issuer)}, options.ca_file, options.proxy};
-  for (const auto* url : {&options.jwks_uri, &options.introspection.endpoint}) {
-    if (!url->empty()) guard.trusted_hosts.push_back(calls::host_of(*url));
-  }
+  calls::call_policy guard{
+      {calls::host_of(options.issuer)}, options.ca_file.value_or(std::string()), options.proxy.value_or(std::string())};
+  if (options.jwks_uri) guard.trusted_hosts.push_back(calls::host_of(*options.jwks_uri));
+  if (options.introspection) guard.trusted_hosts.push_back(calls::host_of(options.introspection->endpoint));
   const auto call = [guard = std::move(guard)](const calls::small_request& request, const std::stop_token& stop) {
     return calls::call_guarded(request, guard, stop);
   };

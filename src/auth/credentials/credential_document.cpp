@@ -23,7 +23,7 @@ void write(json::writer& out, const token_record& entry) {
       .member("resource", entry.key.resource)
       .member("client_id", entry.key.client_id);
   out.member_if("asked_scope", entry.key.scope).member("access_token", entry.tokens.access_token);
-  out.member_if("refresh_token", entry.tokens.refresh_token).member_if("scope", entry.tokens.scope);
+  out.member_if("refresh_token", entry.tokens.refresh_token.value_or(std::string())).member_if("scope", entry.tokens.scope);
   if (entry.tokens.expires_at) write_time(out, "expires", *entry.tokens.expires_at);
   write_time(out, "since", entry.tokens.issued_at);
   out.end_object();
@@ -33,10 +33,11 @@ void write(json::writer& out, const std::string& issuer, const client_registrati
   out.begin_object()
       .member("issuer", issuer)
       .member("client_id", registration.client_id)
-      .member_if("client_secret", registration.client_secret);
+      .member_if("client_secret", registration.client_secret.value_or(std::string()));
   if (registration.secret_expires_at) write_time(out, "secret_expires", *registration.secret_expires_at);
-  out.member("method", registration.auth_method).member("redirect_uri", registration.redirect_uri);
-  out.member_if("key_file", registration.key_file);
+  out.member("method", registration.auth_method.value_or(std::string()));
+  out.member("redirect_uri", registration.redirect_uri.value_or(std::string()));
+  out.member_if("key_file", registration.key_file.value_or(std::string()));
   if (registration.is_manual) out.key("by_hand").boolean(true);
   if (registration.is_machine) out.key("is_machine").boolean(true);
   out.end_object();
@@ -88,12 +89,17 @@ class member_reader {
   std::optional<json::member_error> error_;
 };
 
+/// The document has empty texts for absent values.
+std::optional<std::string> unless_empty(std::string text) {
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
 token_record read_tokens(member_reader& reader) {
   token_record out;
   out.key = {reader.required("issuer"), reader.required("resource"), reader.required("client_id"),
              reader.optional("asked_scope")};
   out.tokens.access_token = reader.required("access_token");
-  out.tokens.refresh_token = reader.optional("refresh_token");
+  out.tokens.refresh_token = unless_empty(reader.optional("refresh_token"));
   out.tokens.scope = reader.optional("scope");
   out.tokens.expires_at = reader.time("expires");
   out.tokens.issued_at = reader.time("since").value_or(seconds());
@@ -104,11 +110,11 @@ std::pair<std::string, client_registration> read_registration(member_reader& rea
   client_registration out;
   auto issuer = reader.required("issuer");
   out.client_id = reader.required("client_id");
-  out.client_secret = reader.optional("client_secret");
+  out.client_secret = unless_empty(reader.optional("client_secret"));
   out.secret_expires_at = reader.time("secret_expires");
-  out.auth_method = reader.required("method");
-  out.redirect_uri = reader.required("redirect_uri");
-  out.key_file = reader.optional("key_file");
+  out.auth_method = unless_empty(reader.required("method"));
+  out.redirect_uri = unless_empty(reader.required("redirect_uri"));
+  out.key_file = unless_empty(reader.optional("key_file"));
   out.is_manual = reader.flag("by_hand");
   out.is_machine = reader.flag("is_machine");
   return {std::move(issuer), std::move(out)};

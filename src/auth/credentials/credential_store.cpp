@@ -110,7 +110,7 @@ class credential_store final : public token_store {
     single.registrations[issuer].push_back(registration);
     HONDANA_TRY(check_entry(single, issuer));
     // Clients with a key file go to the file, because `key_files_for` does not open the keyring.
-    const auto location = registration.key_file.empty() ? std::nullopt : std::optional(store_location::file);
+    const auto location = registration.key_file ? std::optional(store_location::file) : std::nullopt;
     return change(
         issuer, [&](document& credentials) { erase_entry(credentials, issuer, registration.client_id); },
         [&](document& destination) { destination.registrations[issuer].push_back(registration); }, location);
@@ -230,7 +230,7 @@ std::vector<std::string> key_files_for(const std::string& resource, const store_
       const bool is_used = std::any_of(stored->tokens.begin(), stored->tokens.end(), [&](const token_record& entry) {
         return entry.key.resource == resource && entry.key.issuer == issuer && entry.key.client_id == client.client_id;
       });
-      if (!client.key_file.empty() && (is_used || is_in_keyring)) out.push_back(client.key_file);
+      if (client.key_file && (is_used || is_in_keyring)) out.push_back(*client.key_file);
     }
   }
   return out;

@@ -36,22 +36,22 @@ result<std::optional<registered_client>> last_client(token_store& store, const s
     return registration.client_id == last->key.client_id;
   });
   // Old entries lack `is_manual`. A client with a key cannot have been registered dynamically.
-  if (client == clients.end() || (!client->is_manual && client->key_file.empty())) return std::nullopt;
+  if (client == clients.end() || (!client->is_manual && !client->key_file)) return std::nullopt;
   return registered_client{*client, last->key.issuer};
 }
 
 result<void> add_client_credentials(const client_registration& client, oauth_client_options& options) {
-  if (client.key_file.empty()) {
+  if (!client.key_file) {
     options.client_secret = client.client_secret;
     return {};
   }
-  HONDANA_TRY(auto text, disk::read_private(client.key_file, max_secret_bytes));
+  HONDANA_TRY(auto text, disk::read_private(*client.key_file, max_secret_bytes));
   options.private_key = std::move(text.bytes);
   return {};
 }
 
 struct client_credentials {
-  std::string client_id, issuer, secret, key;
+  std::optional<std::string> client_id, issuer, secret, key;
   bool operator==(const client_credentials&) const = default;
 };
 
@@ -68,10 +68,10 @@ class stored_token_source final : public token_source {
   }
   result<void> obtain(const rejected_token& rejection, const std::stop_token& stop) override {
     auto session = current_session();
-    if (!session || rejection.status != 0) {
+    if (!session || rejection.status) {
       auto opened = open();
       // The server may not require authentication. If it does, its 401 makes this an error.
-      if (!opened && rejection.status == 0) return continue_without_token(opened.error());
+      if (!opened && !rejection.status) return continue_without_token(opened.error());
       if (!opened) return tl::unexpected(std::move(opened.error()));
       session = std::move(*opened);
     }
@@ -147,13 +147,12 @@ result<void> add_stored_client(oauth_client_options& options, const std::string&
 }
 
 result<void> add_previous_client(oauth_client_options& options, const std::string& url) {
-  if (!options.client_id.empty() || !options.metadata_url.empty()) return {};
+  if (options.client_id || options.metadata_url) return {};
   HONDANA_TRY(const auto last, last_client(*options.store, url));
   const bool is_machine = options.grant == oauth_grant::client_credentials;
-  if (!last || last->registration.is_machine != is_machine || (!options.issuer.empty() && options.issuer != last->issuer))
-    return {};
+  if (!last || last->registration.is_machine != is_machine || (options.issuer && options.issuer != last->issuer)) return {};
   // A newly configured secret or key takes precedence.
-  if (options.client_secret.empty() && options.private_key.empty()) {
+  if (!options.client_secret && !options.private_key) {
     HONDANA_TRY(add_client_credentials(last->registration, options));
   }
   options.client_id = last->registration.client_id;
@@ -166,11 +165,10 @@ std::shared_ptr<token_source> make_stored_token_source(const http_target& target
   const bool has_authorization = std::any_of(target.headers.begin(), target.headers.end(), [](const auto& field) {
     return ascii::equals_ignore_case(field.first, "authorization");
   });
-  const bool has_proxy = !target.proxy.empty() && target.proxy != "none";
+  const bool has_proxy = target.proxy && target.proxy != "none";
   const auto origin = transport::http_client::origin_of(target.url);
   if (has_proxy && origin && origin->starts_with("http://")) return nullptr;
-  if (has_authorization || target.tokens || !target.socket_path.empty() || !oauth_session::create(target.url, {}))
-    return nullptr;
+  if (has_authorization || target.tokens || target.socket_path || !oauth_session::create(target.url, {})) return nullptr;
   return std::make_shared<stored_token_source>(target, std::move(store), std::move(advice), std::move(log));
 }
 

@@ -115,11 +115,11 @@ result<authorized_user> exchange_code(const oauth::code_request& request, const 
     return login_failure(errc::unauthorized, "not all requested scopes were granted (" +
                                                  scope_string(settings.requested_scopes) +
                                                  "); log in again, and tick every box on the page");
-  if (tokens->refresh_token.empty())
+  if (!tokens->refresh_token)
     return login_failure(errc::unauthorized,
                          "Google issued no refresh token; remove the application's access at "
                          "https://myaccount.google.com/permissions and log in again");
-  return authorized_user{client.id, client.secret, std::move(tokens->refresh_token), client.token_url, settings.login_hint};
+  return authorized_user{client.id, client.secret, std::move(*tokens->refresh_token), client.token_url, settings.login_hint};
 }
 
 }  // namespace

@@ -108,9 +108,9 @@ class browser_login final : public login_handler {
  public:
   explicit browser_login(browser_login_options options) : options_(std::move(options)) {}
 
-  result<std::string> listen(const std::string& registered_uri) override {
+  result<std::string> listen(const std::optional<std::string>& registered_uri) override {
     listener_.reset();
-    HONDANA_TRY(auto listener, redirect_listener::open(registered_uri, options_.port));
+    HONDANA_TRY(auto listener, redirect_listener::open(registered_uri.value_or(std::string()), options_.port));
     listener_.emplace(std::move(listener));
     return listener_->url();
   }

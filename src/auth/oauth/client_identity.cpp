@@ -132,7 +132,7 @@ result<client_registration> read_registration(const small_response& response, co
   if (const auto* secret = parsed->find("client_secret"); secret != nullptr && !secret->is_null()) {
     if (secret->as_string() == nullptr || !is_credential(*secret->as_string()))
       return registration_failure(errc::protocol_error, "client_secret is not valid");
-    out.client_secret = *secret->as_string();
+    if (!secret->as_string()->empty()) out.client_secret = *secret->as_string();
   }
   if (const auto* method = parsed->find("token_endpoint_auth_method"); method != nullptr && !method->is_null()) {
     if (method->as_string() == nullptr)

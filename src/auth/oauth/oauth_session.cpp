@@ -116,26 +116,25 @@ using transport::http_client::origin_of;
 tl::unexpected<failure> invalid_options(const std::string& reason) { return fail(errc::invalid_argument, reason); }
 
 result<void> check_options(const oauth_client_options& options) {
-  if (!options.client_secret.empty() && !options.private_key.empty())
+  if (options.client_secret && options.private_key)
     return invalid_options("a client secret and a private key are configured; configure one of them");
-  if (!options.client_secret.empty() && options.client_id.empty())
-    return invalid_options("a client secret is configured without a client id");
+  if (options.client_secret && !options.client_id) return invalid_options("a client secret is configured without a client id");
   // A signed assertion is valid for one audience only. A secret can be used by any server that receives it.
-  if (!options.client_secret.empty() && options.issuer.empty() && !options.trusts_any_issuer)
+  if (options.client_secret && !options.issuer && !options.trusts_any_issuer)
     return invalid_options(
         "a client secret is configured without an issuer (--issuer URL), so the MCP server could choose who gets the secret; "
         "name the authorization server that issued it");
-  if (options.grant == oauth_grant::client_credentials && options.client_secret.empty() && options.private_key.empty())
+  if (options.grant == oauth_grant::client_credentials && !options.client_secret && !options.private_key)
     return invalid_options("a machine's login requires a client secret or a private key (--client-secret-file FILE)");
-  if (options.grant == oauth_grant::client_credentials && options.client_id.empty() && options.metadata_url.empty())
+  if (options.grant == oauth_grant::client_credentials && !options.client_id && !options.metadata_url)
     return invalid_options("a machine's login requires a client id (--client-id ID)");
   // Spec: basic/authorization/client-registration#implementation-requirements.
-  if (!options.metadata_url.empty() &&
-      (!oauth::check_endpoint(options.metadata_url, "it") || !options.metadata_url.starts_with("https://") ||
-       options.metadata_url.find('/', 8) == std::string::npos))
+  if (options.metadata_url &&
+      (!oauth::check_endpoint(*options.metadata_url, "it") || !options.metadata_url->starts_with("https://") ||
+       options.metadata_url->find('/', 8) == std::string::npos))
     return invalid_options("the URL of the client's metadata document must be https: and have a path");
-  if (!options.issuer.empty()) {
-    if (auto status = oauth::check_issuer(options.issuer); !status) return invalid_options(status.error().public_text);
+  if (options.issuer) {
+    if (auto status = oauth::check_issuer(*options.issuer); !status) return invalid_options(status.error().public_text);
   }
   for (const auto& scope : options.scopes) {
     if (!oauth::is_scope(scope)) return invalid_options("a scope is empty or contains blanks, quotes or control characters");
@@ -147,7 +146,7 @@ result<void> check_options(const oauth_client_options& options) {
 std::vector<std::string> allowed_hosts(const std::string& url, const oauth_client_options& options) {
   auto out = options.private_hosts;
   out.push_back(host_of(url));
-  if (!options.issuer.empty()) out.push_back(host_of(options.issuer));
+  if (options.issuer) out.push_back(host_of(*options.issuer));
   if (oauth::is_on_this_machine(url)) out.insert(out.end(), {"localhost", "127.0.0.1", "[::1]"});
   return out;
 }
@@ -169,17 +168,17 @@ result<std::shared_ptr<oauth_session>> oauth_session::create(const std::string& 
   if (context.url.starts_with("http://") && !oauth::is_on_this_machine(context.url))
     return invalid_options("tokens are not sent over plain http: to another machine; use an https: URL");
   HONDANA_TRY(check_options(options));
-  if (!options.private_key.empty()) {
-    HONDANA_TRY(auto key, jose::signing_key::from_pem(options.private_key));
+  if (options.private_key) {
+    HONDANA_TRY(auto key, jose::signing_key::from_pem(*options.private_key));
     context.key = std::move(key);
   }
   if (!options.store) options.store = make_memory_token_store();
   call_policy guard{.trusted_hosts = allowed_hosts(context.url, options),
-                    .ca_file = options.ca_file,
-                    .proxy = options.proxy == "none" ? std::string() : options.proxy,
-                    .uses_environment_proxy = options.proxy.empty(),
-                    .certificate_file = options.certificate_file,
-                    .key_file = options.key_file,
+                    .ca_file = options.ca_file.value_or(std::string()),
+                    .proxy = options.proxy == "none" ? std::string() : options.proxy.value_or(std::string()),
+                    .uses_environment_proxy = !options.proxy,
+                    .certificate_file = options.certificate_file.value_or(std::string()),
+                    .key_file = options.key_file.value_or(std::string()),
                     .certificate_origin = origin_of(context.url).value_or("")};
   context.http.call = [guard = std::move(guard)](const auto& request, const std::stop_token& stop) {
     return call_guarded(request, guard, stop);

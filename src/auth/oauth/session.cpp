@@ -101,8 +101,8 @@ std::optional<token_record> choose_tokens(std::vector<token_record> stored, cons
   std::optional<token_record> out;
   for (auto& entry : stored) {
     if (entry.key.resource != url) continue;
-    if (!options.client_id.empty() && entry.key.client_id != options.client_id) continue;
-    if (!options.issuer.empty() && entry.key.issuer != options.issuer) continue;
+    if (options.client_id && entry.key.client_id != options.client_id) continue;
+    if (options.issuer && entry.key.issuer != options.issuer) continue;
     if (!covers(read_scopes(entry.key.scope).value_or(scope_set()), requested)) continue;
     if (!out || entry.tokens.issued_at > out->tokens.issued_at) out = std::move(entry);
   }
@@ -143,11 +143,11 @@ std::optional<token_record> session::current() const {
   const std::scoped_lock lock(mutex_);
   auto out = current_;
   if (out) out->tokens.access_token.clear();
-  if (out) out->tokens.refresh_token.clear();
+  if (out) out->tokens.refresh_token.reset();
   return out;
 }
 
-bool session::has_other_token(const std::string& rejected_token) const {
+bool session::has_other_token(const std::optional<std::string>& rejected_token) const {
   const std::scoped_lock lock(mutex_);
   return current_ && !is_withheld_ && !is_expired(current_->tokens) && current_->tokens.access_token != rejected_token;
 }
@@ -179,14 +179,14 @@ result<void> session::obtain(const rejected_token& rejection, const std::stop_to
 
 result<void> session::obtain_now(const rejected_token& rejection, const std::stop_token& stop) {
   if (auto loaded = load(); !loaded) {
-    if (rejection.status != 0) return loaded;
+    if (rejection.status) return loaded;
     // The server may not require authentication. After a rejection the store is read again.
     context_.log("no stored login is used: " + loaded.error().public_text);
     set(std::nullopt, origin::store);
     return {};
   }
   if (has_other_token(rejection.token)) return {};
-  if (rejection.status == 0) return renew(stop);
+  if (!rejection.status) return renew(stop);
   HONDANA_TRY(reload(rejection.token));
   if (has_other_token(rejection.token)) return {};
   if (rejection.status != 403) return handle_401(rejection, stop);
@@ -206,7 +206,7 @@ result<void> session::load() {
 }
 
 /// Another process may have logged in meanwhile.
-result<void> session::reload(const std::string& rejected_token) {
+result<void> session::reload(const std::optional<std::string>& rejected_token) {
   HONDANA_TRY(auto entry, find_stored());
   if (!entry || entry->tokens.access_token == rejected_token) return {};
   const bool is_newer = !current_ || (entry->tokens.issued_at >= current_->tokens.issued_at &&
@@ -216,7 +216,7 @@ result<void> session::reload(const std::string& rejected_token) {
 }
 
 void session::use_stored(std::optional<token_record> entry) {
-  if (entry && !context_.options.client_id.empty()) issuer_ = entry->key.issuer;
+  if (entry && context_.options.client_id) issuer_ = entry->key.issuer;
   set(std::move(entry), origin::store);
 }
 
@@ -266,7 +266,7 @@ result<std::shared_ptr<void>> session::lock_store(const std::stop_token& stop) c
 result<void> session::renew(const std::stop_token& stop) {
   if (!current_) return {};
   const bool is_machine = context_.options.grant == oauth_grant::client_credentials;
-  if (is_machine || !current_->tokens.refresh_token.empty()) {
+  if (is_machine || current_->tokens.refresh_token) {
     const auto authority = find_authority(metadata_hint_, stop);
     // The tokens may belong to another issuer. The server may announce its metadata only with a rejection, so wait for that.
     if (!authority && authority.error().code != errc::unauthorized) return tl::unexpected(authority.error());
@@ -286,7 +286,7 @@ result<void> session::handle_401(const rejected_token& rejection, const std::sto
   if (!challenge.metadata_url.empty()) metadata_hint_ = challenge.metadata_url;
   const auto authority = find_authority(metadata_hint_, stop);
   if (!authority) return tl::unexpected(authority.error());
-  const bool had_login = current_ && !rejection.token.empty() && current_->tokens.access_token == rejection.token;
+  const bool had_login = current_ && rejection.token && current_->tokens.access_token == rejection.token;
   if (!can_log_in() && !had_login && authority->is_assumed)
     return fail(errc::unauthorized,
                 '"' + display_url(context_.url) + "\" requires authentication, but names no authorization server to log in at");
@@ -298,7 +298,7 @@ result<void> session::handle_401(const rejected_token& rejection, const std::sto
     if (is_repeated && origin_ == origin::login)
       return fail(errc::unauthorized, display_url(context_.url) + " rejects the token that " +
                                           display_url(authority->server.issuer) + " has just issued; ask their operators");
-    if (!current_->tokens.refresh_token.empty() && !(is_repeated && origin_ == origin::refresh)) {
+    if (current_->tokens.refresh_token && !(is_repeated && origin_ == origin::refresh)) {
       HONDANA_TRY(const auto is_refreshed, refresh_tokens(*authority, stop));
       if (is_refreshed) return {};
     }
@@ -355,7 +355,7 @@ result<bool> session::refresh_tokens(const authority& authority, const std::stop
   };
   HONDANA_TRY(const auto lock, lock_store(stop));
   if (auto adopted = adopt_newer(); !adopted || *adopted) return adopted;
-  if (current_->tokens.refresh_token.empty()) return false;
+  if (!current_->tokens.refresh_token) return false;
   const auto old_token = current_->tokens.access_token;
   auto fresh = refresh(context_, authority, *current_, stop);
   if (fresh) {
@@ -372,14 +372,14 @@ result<bool> session::refresh_tokens(const authority& authority, const std::stop
 
 result<authority> session::find_authority(const std::string& metadata_hint, const std::stop_token& stop) {
   const auto choose = [this](const std::vector<std::string>& issuers) {
-    return choose_issuer(issuers, context_.options.issuer.empty() ? issuer_ : context_.options.issuer, current_, context_.url);
+    return choose_issuer(issuers, context_.options.issuer.value_or(issuer_), current_, context_.url);
   };
   return discover(context_.http, context_.url, metadata_hint, choose, stop);
 }
 
 result<void> session::request_tokens(const authority& authority, const scope_set& scopes, bool must_store,
                                      const std::stop_token& stop) {
-  if (!context_.options.client_id.empty()) issuer_ = authority.server.issuer;
+  if (context_.options.client_id) issuer_ = authority.server.issuer;
   auto fresh = get_tokens(context_, authority, scopes, stop);
   if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().reason), scopes));
   // Under the lock, so that another process that removes the old tokens does not remove these.

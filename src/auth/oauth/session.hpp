@@ -39,7 +39,7 @@ class session {
   /// Reads the store on the first call.
   result<void> load();
   /// Takes newer tokens from the store, unless they are the rejected ones.
-  result<void> reload(const std::string& rejected_token);
+  result<void> reload(const std::optional<std::string>& rejected_token);
   void use_stored(std::optional<token_record> entry);
   /// Whether new tokens can be requested without a refresh token: by a login, or with the credentials of a machine.
   [[nodiscard]] bool can_log_in() const noexcept;
@@ -70,7 +70,7 @@ class session {
   /// Replaces the current tokens in memory.
   void set(std::optional<token_record> entry, origin source);
   /// Whether the current access token can be sent and is not the rejected one.
-  [[nodiscard]] bool has_other_token(const std::string& rejected_token) const;
+  [[nodiscard]] bool has_other_token(const std::optional<std::string>& rejected_token) const;
   /// Whether the access token has expired, or will within a tenth of its lifetime, at most 30 s.
   [[nodiscard]] bool is_expired(const token_set& tokens) const;
 

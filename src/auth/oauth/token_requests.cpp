@@ -82,7 +82,7 @@ tl::expected<token_set, token_rejection> read_tokens(const small_response& respo
   if (const auto* refresh = present_member(*parsed, "refresh_token")) {
     if (refresh->as_string() == nullptr || refresh->as_string()->size() > max_token_bytes)
       return rejection(errc::protocol_error, "refresh_token is not valid");
-    out.refresh_token = *refresh->as_string();
+    if (!refresh->as_string()->empty()) out.refresh_token = *refresh->as_string();
   }
   if (const auto* lifetime = present_member(*parsed, "expires_in")) {
     const auto seconds = read_seconds(*lifetime);
@@ -118,16 +118,29 @@ result<small_response> send(const session_context& context, small_request reques
 }
 
 client_identity configured_client(const session_context& context) {
-  return {context.options.client_id, context.options.client_secret, context.key, context.options.key_id, {}};
+  const auto& options = context.options;
+  return {options.client_id.value_or(std::string()),
+          options.client_secret.value_or(std::string()),
+          context.key,
+          options.key_id.value_or(std::string()),
+          {}};
 }
 
 /// The client of our metadata document. The document names the keys, so our key proves our identity.
 client_identity document_client(const session_context& context) {
-  return {context.options.metadata_url, {}, context.key, context.options.key_id, {}};
+  return {context.options.metadata_url.value_or(std::string()),
+          {},
+          context.key,
+          context.options.key_id.value_or(std::string()),
+          {}};
 }
 
 client_identity registered_client(const client_registration& registration) {
-  return {registration.client_id, registration.client_secret, std::nullopt, {}, registration.auth_method};
+  return {registration.client_id,
+          registration.client_secret.value_or(std::string()),
+          std::nullopt,
+          {},
+          registration.auth_method.value_or(std::string())};
 }
 
 result<client_identity> register_client(const session_context& context, const authority& authority,
@@ -155,22 +168,22 @@ result<std::optional<client_registration>> find_registration(const session_conte
   return match == registrations.end() ? std::nullopt : std::optional(*match);
 }
 
-/// The client id from the settings; empty: use a stored or new registration.
-std::string configured_client_id(const session_context& context, const server_metadata& server) {
-  if (!context.options.client_id.empty()) return context.options.client_id;
-  return server.supports_metadata_documents ? context.options.metadata_url : std::string();
+/// The client id from the settings; nullopt: use a stored or new registration.
+std::optional<std::string> configured_client_id(const session_context& context, const server_metadata& server) {
+  if (context.options.client_id) return context.options.client_id;
+  return server.supports_metadata_documents ? context.options.metadata_url : std::nullopt;
 }
 
 /// The registration for a login: that of the configured client, otherwise the latest that users can log in with.
 result<std::optional<client_registration>> registration_for_login(const session_context& context,
                                                                   const server_metadata& server) {
   // Redirect URIs of other clients are not registered for this one.
-  if (const auto client_id = configured_client_id(context, server); !client_id.empty())
-    return find_registration(context, server.issuer, client_id);
+  if (const auto client_id = configured_client_id(context, server))
+    return find_registration(context, server.issuer, *client_id);
   HONDANA_TRY(const auto registrations, context.options.store->registrations(server.issuer));
   const auto match =
       std::find_if(registrations.rbegin(), registrations.rend(), [&context](const client_registration& registration) {
-        return !registration.redirect_uri.empty() && registration.key_file.empty() && !registration.is_machine &&
+        return registration.redirect_uri && !registration.key_file && !registration.is_machine &&
                (!registration.secret_expires_at || *registration.secret_expires_at > context.now());
       });
   return match == registrations.rend() ? std::nullopt : std::optional(*match);
@@ -182,7 +195,7 @@ result<std::optional<client_registration>> dynamic_registration(const session_co
                                                                 const std::string& client_id) {
   if (client_id == context.options.client_id || client_id == context.options.metadata_url) return std::nullopt;
   auto registration = find_registration(context, issuer, client_id);
-  if (registration && *registration && ((*registration)->is_manual || !(*registration)->key_file.empty())) return std::nullopt;
+  if (registration && *registration && ((*registration)->is_manual || (*registration)->key_file)) return std::nullopt;
   return registration;
 }
 
@@ -202,7 +215,7 @@ void retire_registration(const session_context& context, const std::string& issu
   if (!registration) return context.log("the registration cannot be changed: " + registration.error().public_text);
   if (!*registration) return;
   auto retired = **registration;
-  retired.redirect_uri.clear();
+  retired.redirect_uri.reset();
   if (const auto status = context.options.store->put_registration(issuer, retired); !status)
     context.log("the registration cannot be changed: " + status.error().public_text);
 }
@@ -211,8 +224,8 @@ void retire_registration(const session_context& context, const std::string& issu
 result<client_identity> identity_for_login(const session_context& context, const authority& authority,
                                            const std::optional<client_registration>& registration,
                                            const std::string& redirect_uri, const std::stop_token& stop) {
-  if (!context.options.client_id.empty()) return configured_client(context);
-  if (authority.server.supports_metadata_documents && !context.options.metadata_url.empty()) return document_client(context);
+  if (context.options.client_id) return configured_client(context);
+  if (authority.server.supports_metadata_documents && context.options.metadata_url) return document_client(context);
   // Authorization servers compare redirect URIs as strings.
   if (registration && registration->redirect_uri == redirect_uri) return registered_client(*registration);
   if (!authority.server.registration_endpoint.empty()) return register_client(context, authority, redirect_uri, stop);
@@ -275,7 +288,7 @@ token_result get_user_tokens(const session_context& context, const authority& au
     return reject(std::move(status.error()));
   const auto registration = registration_for_login(context, authority.server);
   if (!registration) return reject(registration.error());
-  const auto redirect_uri = login->listen(*registration ? (*registration)->redirect_uri : std::string());
+  const auto redirect_uri = login->listen(*registration ? (*registration)->redirect_uri : std::nullopt);
   if (!redirect_uri) return reject(redirect_uri.error());
   if (auto checked = check_redirect_uri(*redirect_uri); !checked) return reject(std::move(checked.error()));
   const auto client = identity_for_login(context, authority, *registration, *redirect_uri, stop);
@@ -339,12 +352,12 @@ token_result refresh(const session_context& context, const authority& authority,
     return tl::unexpected(token_rejection{
         "invalid_client", {errc::unauthorized, "the client that these tokens were issued to is no longer registered", {}}});
   const auto granted = read_scopes(entry.tokens.scope).value_or(scope_set());
-  auto out =
-      post_token_request(context, authority, *client,
-                         {{"grant_type", "refresh_token"}, {"refresh_token", entry.tokens.refresh_token}}, granted, stop);
+  auto out = post_token_request(
+      context, authority, *client,
+      {{"grant_type", "refresh_token"}, {"refresh_token", entry.tokens.refresh_token.value_or(std::string())}}, granted, stop);
   if (!out) return out;
   out->key.scope = entry.key.scope;
-  if (out->tokens.refresh_token.empty()) out->tokens.refresh_token = entry.tokens.refresh_token;
+  if (!out->tokens.refresh_token) out->tokens.refresh_token = entry.tokens.refresh_token;
   return out;
 }
 
@@ -352,10 +365,10 @@ result<bool> revoke(const session_context& context, const token_record& entry, c
   HONDANA_TRY(const auto server, fetch_server_metadata(context.http, entry.key.issuer, stop));
   HONDANA_TRY(const auto client, identity_of(context, entry.key));
   if (server.revocation_endpoint.empty()) return false;
-  const bool has_refresh = !entry.tokens.refresh_token.empty();
+  const bool has_refresh = entry.tokens.refresh_token.has_value();
   HONDANA_TRY(auto request,
               authenticated_request(server.revocation_endpoint,
-                                    {{"token", has_refresh ? entry.tokens.refresh_token : entry.tokens.access_token},
+                                    {{"token", has_refresh ? *entry.tokens.refresh_token : entry.tokens.access_token},
                                      {"token_type_hint", has_refresh ? "refresh_token" : "access_token"}},
                                     client, server, context.now()));
   HONDANA_TRY(const auto response, send(context, std::move(request), stop));

@@ -88,7 +88,7 @@ bool declares_charset(const resource_content& item) {
 void resolve_media_type(resource_content& item, std::string_view front, bool is_text) {
   const auto declared = active_content_by_type(item.mime_type);
   // A range of lines or bytes does not begin like the whole resource. Other queries name resources of their own.
-  const bool is_part = item.uri.find("?lines=") != std::string::npos || item.uri.find("?bytes=") != std::string::npos;
+  const bool is_part = item.uri->find("?lines=") != std::string::npos || item.uri->find("?bytes=") != std::string::npos;
   const bool is_encoded_text = declares_charset(item) && sniff_media_type(front).empty();
   const auto effective = is_encoded_text ? std::string_view(item.mime_type)
                          : is_part       ? effective_media_type_of_part(item.mime_type, is_text)
@@ -127,7 +127,7 @@ result<prepared_content> first_pass(resource_content&& item, const std::shared_p
   HONDANA_TRY(reader->rewind());
   const bool is_text = item.kind != content_kind::blob && detector.value() == content_kind::text;
   resolve_media_type(item, front, is_text);
-  return prepared_content{std::move(item.uri),
+  return prepared_content{std::move(*item.uri),
                           std::move(item.name),
                           std::move(item.title),
                           std::move(item.mime_type),
@@ -174,7 +174,7 @@ result<prepared_read_result> prepare_content(read_result source, const read_requ
   ready.contents.reserve(source.contents.size());
   pass_progress progress{request, total};
   for (auto& item : source.contents) {
-    if (item.uri.empty()) item.uri = request.requested_uri;
+    if (!item.uri) item.uri = request.requested_uri;
     if (auto* reader = std::get_if<std::shared_ptr<byte_reader>>(&item.data)) {
       const auto owner = *reader;
       HONDANA_TRY(auto streamed, first_pass(std::move(item), owner, progress));
@@ -187,7 +187,7 @@ result<prepared_read_result> prepare_content(read_result source, const read_requ
     const auto kind = is_checked || item.kind == content_kind::blob ? item.kind : content_kind_of(*bytes);
     const bool is_text = kind == content_kind::text;
     resolve_media_type(item, std::string_view(*bytes).substr(0, sniffed_bytes), is_text);
-    ready.contents.push_back({std::move(item.uri), std::move(item.name), std::move(item.title), std::move(item.mime_type),
+    ready.contents.push_back({std::move(*item.uri), std::move(item.name), std::move(item.title), std::move(item.mime_type),
                               is_text, std::move(bytes), std::move(item.metadata)});
   }
   return ready;

@@ -20,7 +20,7 @@ constexpr std::size_t max_eviction_probes = 8;
 /// The default burst, in seconds of the rate.
 constexpr double default_burst_seconds = 2;
 
-const rate_quota& rate_of(const rate_quotas& limits, std::size_t index) {
+const std::optional<rate_quota>& rate_of(const rate_quotas& limits, std::size_t index) {
   switch (static_cast<limited_quantity>(index)) {
     case limited_quantity::bytes:
       return limits.bytes;
@@ -34,7 +34,7 @@ const rate_quota& rate_of(const rate_quotas& limits, std::size_t index) {
 
 /// At least 1, because otherwise no operation would ever be admitted.
 double burst_of(const rate_quota& limit) {
-  return std::max(limit.burst > 0 ? limit.burst : default_burst_seconds * limit.per_second, 1.0);
+  return std::max(limit.burst.value_or(default_burst_seconds * limit.per_second), 1.0);
 }
 
 /// Refills a balance up to `now`. Returns false when it is full, so that it equals a new balance.
@@ -45,12 +45,12 @@ bool refill(Balance& tokens, clock::time_point& updated_at, const rate_quotas& l
   bool is_in_use = false;
   for (std::size_t i = 0; i < quantity_count; ++i) {
     const auto& limit = rate_of(limits, i);
-    if (limit.per_second <= 0) {
+    if (!limit) {
       tokens[i] = std::numeric_limits<double>::max();  // unlimited; if a limit is set later, its burst caps this
       continue;
     }
-    const auto burst = burst_of(limit);
-    tokens[i] = std::min(tokens[i] + elapsed * limit.per_second, burst);
+    const auto burst = burst_of(*limit);
+    tokens[i] = std::min(tokens[i] + elapsed * limit->per_second, burst);
     is_in_use = is_in_use || tokens[i] < burst;
   }
   return is_in_use;
@@ -85,7 +85,10 @@ bucket_table::bucket_set& bucket_table::bucket_set_of(shard& locked_shard, std::
   const auto reset = [&](bucket_set& entry) {
     entry.caller = caller;
     entry.updated_at = now;
-    for (std::size_t i = 0; i < quantity_count; ++i) entry.tokens[i] = burst_of(rate_of(limits, i));
+    for (std::size_t i = 0; i < quantity_count; ++i) {
+      const auto& limit = rate_of(limits, i);
+      entry.tokens[i] = limit ? burst_of(*limit) : 0;
+    }
     refill(entry.tokens, entry.updated_at, limits, now);
   };
   if (locked_shard.entries.size() < max_per_shard_) {
@@ -121,8 +124,8 @@ std::optional<shortage> bucket_table::consume(std::string_view caller, const rat
   const auto require = [&](limited_quantity quantity, double min_tokens) {
     const auto index = static_cast<std::size_t>(quantity);
     const auto& limit = rate_of(limits, index);
-    if (limit.per_second <= 0 || tokens[index] >= min_tokens) return;
-    const shortage candidate{quantity, refill_time(min_tokens - tokens[index], limit)};
+    if (!limit || tokens[index] >= min_tokens) return;
+    const shortage candidate{quantity, refill_time(min_tokens - tokens[index], *limit)};
     if (!worst || worst->retry_after < candidate.retry_after) worst = candidate;
   };
   if (cost.request) require(limited_quantity::requests, 1);
@@ -164,9 +167,7 @@ constexpr std::string_view anonymous = "anonymous";
 constexpr std::array<unsigned char, 12> v4_in_v6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::size_t network_bytes = 8;
 
-bool has_limit(const rate_quotas& limits) {
-  return limits.requests.per_second > 0 || limits.bytes.per_second > 0 || limits.completions.per_second > 0;
-}
+bool has_limit(const rate_quotas& limits) { return limits.requests || limits.bytes || limits.completions; }
 
 std::string bytes_of(const void* data, std::size_t count) { return {static_cast<const char*>(data), count}; }
 
@@ -240,9 +241,7 @@ bool rate_limiter::counts_identity(const caller_info& caller) const noexcept {
   return limits_identities_ && caller.identity != anonymous;
 }
 
-bool rate_limiter::counts_bytes() const noexcept {
-  return per_identity_.bytes.per_second > 0 || per_address_.bytes.per_second > 0;
-}
+bool rate_limiter::counts_bytes() const noexcept { return per_identity_.bytes || per_address_.bytes; }
 
 result<void> rate_limiter::admit_message(std::string_view address, clock::time_point now) const {
   if (!limits_addresses_) return {};
@@ -271,10 +270,10 @@ result<void> rate_limiter::admit(const caller_info& caller, bool is_completion, 
 
 void rate_limiter::charge_bytes(const caller_info& caller, std::uint64_t bytes, clock::time_point now) const {
   const auto amount = static_cast<double>(bytes);
-  if (per_identity_.bytes.per_second > 0 && counts_identity(caller)) {
+  if (per_identity_.bytes && counts_identity(caller)) {
     tables_->identities.charge(caller.identity, per_identity_, amount, now);
   }
-  if (per_address_.bytes.per_second <= 0) return;
+  if (!per_address_.bytes) return;
   const auto network = network_of(caller.address, counts_loopback_);
   if (!network.empty()) tables_->addresses.charge(network, per_address_, amount, now);
 }

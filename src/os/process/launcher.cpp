@@ -239,7 +239,7 @@ int exec_program(const allowed_command& command, char* const* arguments, char* c
                  const std::array<disk::handle, 3>& streams, int lifeline) {
   if (::setpgid(0, 0) != 0) return errno;
   bind_to_lifeline(lifeline);
-  if (!command.working_directory.empty() && ::chdir(command.working_directory.c_str()) != 0) return errno;
+  if (command.working_directory && ::chdir(command.working_directory->c_str()) != 0) return errno;
   for (int i = 0; i < 3; ++i) {
     if (::dup2(streams[static_cast<std::size_t>(i)].get(), i) < 0) return errno;
   }

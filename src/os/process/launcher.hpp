@@ -32,7 +32,7 @@ namespace hondana::process {
 struct allowed_command {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string working_directory;
+  std::optional<std::string> working_directory;
   /// Names of variables whose values are only known when the command is started.
   std::vector<std::string> variables;
   /// Its standard input must be a regular file that is open for reading only. Its environment contains only the variables

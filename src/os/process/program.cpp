@@ -49,7 +49,8 @@ result<void> validate(const child_target& target) {
   if (target.command.empty() || target.command.front().empty())
     return fail(errc::invalid_argument, "the command of a server is empty");
   const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
-  if (has_nul(target.working_directory) || std::any_of(target.command.begin(), target.command.end(), has_nul))
+  if (has_nul(target.working_directory.value_or(std::string())) ||
+      std::any_of(target.command.begin(), target.command.end(), has_nul))
     return fail(errc::invalid_argument, "the command of a server contains a NUL");
   for (const auto& [name, text] : target.environment) {
     if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(text))
@@ -60,8 +61,8 @@ result<void> validate(const child_target& target) {
 
 std::string failure_reason(const child_target& target, int error) {
   const auto& name = target.command.front();
-  if (error == ENOENT && !target.working_directory.empty() && ::access(target.working_directory.c_str(), X_OK) != 0)
-    return "the working folder " + target.working_directory + " of " + name + " cannot be entered";
+  if (error == ENOENT && target.working_directory && ::access(target.working_directory->c_str(), X_OK) != 0)
+    return "the working folder " + *target.working_directory + " of " + name + " cannot be entered";
   if (error == ENOENT && name.find('/') == std::string::npos)
     return name + " was not found in PATH; install it, or give its full path";
   return name + " cannot be started: " + ::strerror(error);
@@ -107,7 +108,7 @@ result<void> program::spawn(const child_target& target, const std::array<int, 3>
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  if (!target.working_directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, target.working_directory.c_str());
+  if (target.working_directory) ::posix_spawn_file_actions_addchdir_np(&actions, target.working_directory->c_str());
   // The pipes may have the numbers 0 to 2 if the host has closed its own. Duplicates above them cannot clash.
   std::array<disk::handle, 3> duplicates;
   for (std::size_t i = 0; i < streams.size(); ++i) {

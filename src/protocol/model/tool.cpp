@@ -136,7 +136,9 @@ std::optional<elicitation_response> input_responses::elicitation(std::string_vie
   if (!action || (*action != "accept" && *action != "decline" && *action != "cancel")) return {};
   const auto* content = answer->find("content");
   if (content != nullptr && !content->is_null() && content->as_object() == nullptr) return {};
-  return elicitation_response{*action, content != nullptr && *action == "accept" ? *content : value()};
+  elicitation_response out{*action, {}};
+  if (content != nullptr && !content->is_null() && *action == "accept") out.content = *content;
+  return out;
 }
 
 std::optional<sampling_response> input_responses::sampling(std::string_view key) const {
@@ -162,8 +164,8 @@ std::optional<std::vector<root>> input_responses::roots(std::string_view key) co
 
 std::optional<std::string> input_responses::text(std::string_view key, std::string_view field) const {
   const auto filled = elicitation(key);
-  if (!filled) return {};
-  const auto* member = filled->content.find(field);
+  if (!filled || !filled->content) return {};
+  const auto* member = filled->content->find(field);
   const auto* string = member != nullptr ? member->as_string() : nullptr;
   return string != nullptr ? std::optional(*string) : std::nullopt;
 }

@@ -28,7 +28,7 @@ struct request_writer {
   void operator()(const url_request& link) const {
     begin("elicitation/create");
     writer.member("mode", "url").member("message", link.message).member("url", link.url);
-    if (members.elicitation_ids) writer.member("elicitationId", link.elicitation_id);
+    if (members.elicitation_ids) writer.member("elicitationId", link.elicitation_id.value_or(std::string()));
     writer.end_object();
   }
   void operator()(const roots_request&) const {
@@ -225,7 +225,7 @@ void write(json::writer& writer, const tool& entry, const entry_members& members
   }
   if (members.audio_and_hints) write_hints(writer, entry.annotations);
   write_icons(writer, entry.icons, members);
-  if (members.meta && !entry.meta.is_null()) writer.key("_meta").raw(entry.meta.to_text());
+  if (members.meta && entry.meta) writer.key("_meta").raw(entry.meta->to_text());
   writer.end_object();
 }
 
@@ -283,7 +283,7 @@ void write(json::writer& writer, const prompt& entry, const entry_members& membe
     writer.end_array();
   }
   write_icons(writer, entry.icons, members);
-  if (members.meta && !entry.meta.is_null()) writer.key("_meta").raw(entry.meta.to_text());
+  if (members.meta && entry.meta) writer.key("_meta").raw(entry.meta->to_text());
   writer.end_object();
 }
 

@@ -123,17 +123,17 @@ std::vector<std::string> postgres_files(const std::string& url) {
 
 result<system_requirements> needs_of(const search_options& options) {
   system_requirements out;
-  if (!options.path.empty()) out.folders.push_back({std::filesystem::path(options.path).parent_path().string(), true});
-  if (!options.postgres_url.empty()) add_postgres(options.postgres_url, out);
+  if (options.path) out.folders.push_back({std::filesystem::path(*options.path).parent_path().string(), true});
+  if (options.postgres_url) add_postgres(*options.postgres_url, out);
   if (options.tokenizer != tokenizer_kind::trigrams) {
     for (const auto* path : mecab_paths) out.folders.push_back({path, false});
-    if (!options.dictionary.empty()) out.folders.push_back({options.dictionary, false});
+    if (options.dictionary) out.folders.push_back({*options.dictionary, false});
   }
   if (options.embeddings) {
     endpoint::settings settings;
     settings.url = options.embeddings->url;
-    settings.bearer_file = options.embeddings->bearer_file;
-    settings.ca_file = options.embeddings->ca_file;
+    settings.bearer_file = options.embeddings->bearer_file.value_or(std::string());
+    settings.ca_file = options.embeddings->ca_file.value_or(std::string());
     settings.allows_plaintext_secrets = options.embeddings->allows_cleartext_token;
     auto service = endpoint::endpoint::create(std::move(settings));
     if (!service)
@@ -146,26 +146,26 @@ result<system_requirements> needs_of(const search_options& options) {
 }
 
 result<void> make_folder_for(const search_options& options) {
-  if (options.path.empty()) return {};
-  const auto folder = std::filesystem::path(options.path).parent_path();
+  if (!options.path) return {};
+  const auto folder = std::filesystem::path(*options.path).parent_path();
   std::error_code error;
   if (std::filesystem::is_directory(folder, error)) return {};
   std::filesystem::create_directories(folder, error);
   if (!error) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
   if (error)
-    return fail(errc::source_unavailable, "cannot store the search index in " + options.path + ": its folder cannot be created",
-                error.message());
+    return fail(errc::source_unavailable,
+                "cannot store the search index in " + *options.path + ": its folder cannot be created", error.message());
   return {};
 }
 
 result<std::optional<stored_index>> inspect_stored(const search_options& options) {
-  if (!options.path.empty()) return inspect_embedded(options.path);
-  if (!options.postgres_url.empty()) return inspect_postgres(options.postgres_url, options.postgres_schema);
+  if (options.path) return inspect_embedded(*options.path);
+  if (options.postgres_url) return inspect_postgres(*options.postgres_url, options.postgres_schema);
   return std::nullopt;
 }
 
 result<void> reject_foreign(const search_options& options) {
-  return options.path.empty() ? result<void>() : sqlite::reject_foreign_file(options.path, index_file_kind);
+  return options.path ? sqlite::reject_foreign_file(*options.path, index_file_kind) : result<void>();
 }
 
 }  // namespace hondana::search

@@ -114,9 +114,7 @@ class indexer {
   [[nodiscard]] bool needs_reading(const resource& entry, const std::string& processing);
   /// Whether the store has at least the description that the list gives.
   [[nodiscard]] static bool has_description(const known_entry& known, const resource& entry, std::uint64_t listed_digest);
-  [[nodiscard]] bool is_in_memory() const noexcept {
-    return index_->options.path.empty() && index_->options.postgres_url.empty();
-  }
+  [[nodiscard]] bool is_in_memory() const noexcept { return !index_->options.path && !index_->options.postgres_url; }
   /// Whether the URI is to be indexed, by `include` and `exclude`.
   [[nodiscard]] bool is_included(std::string_view uri) const;
   /// Returns the claims to list: URI prefixes of sources.

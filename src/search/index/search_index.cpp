@@ -33,7 +33,7 @@ tl::unexpected<failure> invalid_option(std::string_view name, std::string_view r
 
 result<std::shared_ptr<const tokenizer::tokenizer>> make_tokenizer(const search_options& options) {
   if (options.tokenizer == tokenizer_kind::trigrams) return tokenizer::make_trigram_tokenizer();
-  auto created = tokenizer::make_mecab_tokenizer(options.dictionary);
+  auto created = tokenizer::make_mecab_tokenizer(options.dictionary.value_or(std::string()));
   if (created || options.tokenizer == tokenizer_kind::mecab) return created;
   if (options.log)
     options.log("search: Japanese is searched by three characters at a time, because " + created.error().public_text);
@@ -43,12 +43,12 @@ result<std::shared_ptr<const tokenizer::tokenizer>> make_tokenizer(const search_
 result<std::shared_ptr<const embeddings::embedder>> make_embedder(const embedding_options& options) {
   embeddings::settings settings;
   settings.connection.url = options.url;
-  settings.connection.bearer_file = options.bearer_file;
-  settings.connection.ca_file = options.ca_file;
+  settings.connection.bearer_file = options.bearer_file.value_or(std::string());
+  settings.connection.ca_file = options.ca_file.value_or(std::string());
   settings.connection.allows_plaintext_secrets = options.allows_cleartext_token;
   settings.connection.timeout = options.timeout;
   settings.model = options.model;
-  settings.dimensions = options.dimensions;
+  settings.dimensions = options.dimensions.value_or(0);
   settings.query_prefix = options.query_prefix;
   settings.document_prefix = options.document_prefix;
   settings.batch_size = options.batch_size;
@@ -103,9 +103,9 @@ class opened_index final : public search_index {
 }  // namespace
 
 result<std::shared_ptr<search_index>> open_search_index(search_options options) {
-  if (!options.path.empty() && !options.postgres_url.empty())
+  if (options.path && options.postgres_url)
     return invalid_option("postgres_url", "the index is stored in a file or in PostgreSQL, not in both; remove one of the two");
-  if (!options.path.empty() && options.path.front() != '/') return invalid_option("path", "expected an absolute path");
+  if (options.path && !options.path->starts_with('/')) return invalid_option("path", "expected an absolute path");
   if (options.scan_interval.count() < 100) return invalid_option("scan_interval", "expected at least 100 ms");
   if (options.max_passages == 0) return invalid_option("max_passages", "expected at least 1");
   auto created = std::make_unique<index_state>();
@@ -119,10 +119,11 @@ result<std::shared_ptr<search_index>> open_search_index(search_options options) 
     created->index->embedder = std::move(*embedder);
   }
   HONDANA_TRY(search::make_folder_for(options));
-  HONDANA_TRY(auto storage, options.postgres_url.empty()
-                                ? search::open_embedded({options.path, created->index->tokenizer, options.log})
-                                : search::open_postgres(
-                                      {options.postgres_url, options.postgres_schema, created->index->tokenizer, options.log}));
+  HONDANA_TRY(
+      auto storage,
+      options.postgres_url
+          ? search::open_postgres({*options.postgres_url, options.postgres_schema, created->index->tokenizer, options.log})
+          : search::open_embedded({options.path.value_or(std::string()), created->index->tokenizer, options.log}));
   created->index->storage = std::move(storage);
   created->index->change_state([&](search_state& state) {
     state.tokenizer = created->index->tokenizer->description();

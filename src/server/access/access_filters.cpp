@@ -163,7 +163,8 @@ result<std::shared_ptr<const policy>> policy::make(const access_rules& rules, sc
 
 std::vector<std::string_view> policy::groups_of(const caller_info& caller) const {
   std::vector<std::string_view> groups;
-  const auto* claim = caller.auth_info ? find_claim(caller.auth_info->claims, group_claim_) : nullptr;
+  const auto* claim =
+      caller.auth_info && caller.auth_info->claims ? find_claim(*caller.auth_info->claims, group_claim_) : nullptr;
   if (claim == nullptr) return groups;
   if (const auto* single = claim->as_string()) groups.emplace_back(*single);
   if (const auto* list = claim->as_array()) {

@@ -159,7 +159,7 @@ std::string decision_text(std::uint64_t request, const audit_decision& decision,
     writer.member_if("name", truncate(decision.name, max_text_bytes));
     writer.key("allowed").boolean(decision.is_allowed);
     writer.member_if("reason", decision.reason);
-    if (decision.http_status != 0) writer.key("http_status").integer(decision.http_status);
+    if (decision.http_status) writer.key("http_status").integer(*decision.http_status);
     if (count != 1) writer.key("count").unsigned_integer(count);
     writer.member_if("trace_id", decision.trace_id);
   });
@@ -168,7 +168,7 @@ std::string decision_text(std::uint64_t request, const audit_decision& decision,
 std::string completion_text(std::uint64_t request, const audit_completion& completion) {
   return record_text("completion", completion.time, [&](json::writer& writer) {
     writer.key("request").unsigned_integer(request).member("outcome", name_of(completion.outcome));
-    if (completion.error_code != 0) writer.key("error_code").integer(completion.error_code);
+    if (completion.error_code) writer.key("error_code").integer(*completion.error_code);
     writer.key("bytes").unsigned_integer(completion.bytes).key("duration_us").integer(completion.duration.count());
     writer.member_if("trace_id", completion.trace_id);
   });

@@ -303,7 +303,7 @@ result<void> log_file::restart(std::string& records) {
 }
 
 result<void> log_file::delete_oldest() const {
-  for (auto oldest = count_old_files(); max_old_files_ != 0 && oldest > max_old_files_; --oldest) {
+  for (auto oldest = count_old_files(); max_old_files_ && oldest > *max_old_files_; --oldest) {
     if (::unlink(old_path(oldest).c_str()) != 0 && errno != ENOENT) return system_failure("delete", old_path(oldest), errno);
   }
   return {};

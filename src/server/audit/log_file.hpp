@@ -73,7 +73,7 @@ class log_file {
   [[nodiscard]] std::string next_path() const;
 
   std::string path_;
-  unsigned max_old_files_;
+  std::optional<unsigned> max_old_files_;
   disk::handle lock_;
   disk::handle file_;
   chain_position initial_position_;

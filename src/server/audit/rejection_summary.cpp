@@ -9,7 +9,7 @@
 namespace hondana::audit {
 
 bool rejection_summary::is_network_full(const std::string& network) const {
-  auto entry = windows_.lower_bound(window_key{network, {}, {}, 0});
+  auto entry = windows_.lower_bound(window_key{network, {}, {}, std::nullopt});
   std::size_t count = 0;
   while (entry != windows_.end() && std::get<0>(entry->first) == network && count < max_per_network) ++entry, ++count;
   return count == max_per_network;
@@ -29,7 +29,7 @@ bool rejection_summary::is_first(const audit_decision& decision, clock::time_poi
   } else if (is_new && is_network_full(network)) {
     // Beyond the limit of a network, the network and the number are recorded.
     is_new = false;
-    position = windows_.try_emplace({network, {}, {}, 0}, caller_window{now, decision.address, {}}).first;
+    position = windows_.try_emplace({network, {}, {}, std::nullopt}, caller_window{now, decision.address, {}}).first;
   } else if (is_new) {
     position = windows_.try_emplace(std::move(key), caller_window{now, decision.address, {}}).first;
   }

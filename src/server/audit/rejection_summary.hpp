@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,7 +43,8 @@ class rejection_summary {
   [[nodiscard]] clock::time_point next_due() const;
 
  private:
-  using window_key = std::tuple<std::string, std::string, std::string, int>;  // network, identity, reason, status
+  using window_key =
+      std::tuple<std::string, std::string, std::string, std::optional<int>>;  // network, identity, reason, status
   /// A count, and the window in which it is collected.
   struct caller_window {
     clock::time_point start;

@@ -137,13 +137,13 @@ source::source(std::shared_ptr<provider> provider, std::size_t max_queued_calls,
 }
 
 void source::set_limits(const source_limits& limits) {
-  call_timeout_ = limits.call_timeout;
+  call_timeout_ = limits.call_timeout.value_or(std::chrono::milliseconds(0));
   if (!pool_) return;
   executor::pool_limits out;
-  out.max_threads = std::max<std::size_t>(limits.max_concurrency != 0 ? limits.max_concurrency : traits_.max_concurrency, 1);
-  out.max_waiting = limits.max_queued_calls != 0 ? limits.max_queued_calls : default_max_queued_calls_;
+  out.max_threads = std::max<std::size_t>(limits.max_concurrency.value_or(traits_.max_concurrency), 1);
+  out.max_waiting = limits.max_queued_calls.value_or(default_max_queued_calls_);
   out.max_waiting_per_caller = std::max<std::size_t>(out.max_waiting / 4, 1);
-  if (limits.max_calls_per_caller != 0) out.max_running_per_caller = limits.max_calls_per_caller;
+  if (limits.max_calls_per_caller) out.max_running_per_caller = *limits.max_calls_per_caller;
   pool_->set_limits(out);
 }
 

@@ -215,8 +215,9 @@ resource complete_entry(resource entry, const std::string& uri, const Content& c
 
 /// The entry of a resource that was read.
 result<resource> entry_of(const source& source, const read_request& request, const bytes::prepared_read_result& reading) {
-  auto entry =
-      describe_with(source, {static_cast<const request_context&>(request), request.uri, request.match, reading.version});
+  auto known_version = reading.version.empty() ? std::nullopt : std::optional(reading.version);
+  auto entry = describe_with(
+      source, {static_cast<const request_context&>(request), request.uri, request.match, std::move(known_version)});
   if (!entry && entry.error().code != errc::resource_not_found) return entry;
   auto described = entry ? std::move(*entry) : resource{};
   mask_secrets(source.masking(), described);

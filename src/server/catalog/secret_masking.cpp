@@ -34,7 +34,7 @@ void mask_secrets(secret_masking mode, read_result& reading, std::string_view re
   for (auto& content : reading.contents) {
     mask_text(content.name);
     mask_text(content.title);
-    const auto policy = secrets::policy_of_uri(content.uri.empty() ? requested_uri : std::string_view(content.uri));
+    const auto policy = secrets::policy_of_uri(content.uri ? std::string_view(*content.uri) : requested_uri);
     if (auto* reader = std::get_if<std::shared_ptr<byte_reader>>(&content.data)) {
       if (*reader) *reader = std::make_shared<secrets::masking_reader>(std::move(*reader), policy);
       continue;

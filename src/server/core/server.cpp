@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -116,14 +117,14 @@ tl::unexpected<failure> reject(const std::string& member, const std::string& rea
   return fail(errc::invalid_argument, "server_limits::" + member + ": " + reason);
 }
 
-bool is_valid_rate(double number) { return std::isfinite(number) && number >= 0; }
+bool is_valid_rate(double number) { return std::isfinite(number) && number > 0; }
 
 result<void> check_rates(const rate_quotas& limits, const std::string& member) {
-  for (const auto& [name, limit] : {std::pair<const char*, const rate_quota&>{"requests", limits.requests},
+  for (const auto& [name, limit] : {std::pair<const char*, const std::optional<rate_quota>&>{"requests", limits.requests},
                                     {"bytes", limits.bytes},
                                     {"completions", limits.completions}}) {
-    if (is_valid_rate(limit.per_second) && is_valid_rate(limit.burst)) continue;
-    return reject(member + '.' + name, "expected numbers of at least 0; 0 per second means no limit");
+    if (!limit || (is_valid_rate(limit->per_second) && is_valid_rate(limit->burst.value_or(1)))) continue;
+    return reject(member + '.' + name, "expected numbers greater than 0; nullopt means no limit");
   }
   return {};
 }
@@ -148,11 +149,13 @@ result<void> validate_server_limits(const server_limits& limits) {
     HONDANA_TRY(check_time(time, "call_timeouts[\"" + method + "\"]"));
   }
   for (const auto& [provider, source_limit] : limits.sources) {
+    if (source_limit.max_concurrency == 0 || source_limit.max_queued_calls == 0 || source_limit.max_calls_per_caller == 0)
+      return reject("sources", "expected numbers greater than 0; nullopt means the default");
     if (source_limit.max_concurrency > max_threads) {
       return reject("sources", "a source can have at most " + std::to_string(max_threads) + " calls at once");
     }
-    if (source_limit.call_timeout.count() == 0) continue;
-    HONDANA_TRY(check_time(source_limit.call_timeout, "sources"));
+    if (!source_limit.call_timeout) continue;
+    HONDANA_TRY(check_time(*source_limit.call_timeout, "sources"));
   }
   return {};
 }

@@ -31,7 +31,7 @@ bool is_prompt_name(std::string_view name) {
          std::none_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; });
 }
 
-bool is_meta(const value& meta) { return meta.is_null() || meta.as_object() != nullptr; }
+bool is_meta(const std::optional<value>& meta) { return !meta || meta->as_object() != nullptr; }
 
 /// One page of a map of entries. The cursor has the last name, in base64url, because cursor keys are plain ASCII.
 template <class Page, class Entries, class Filter>

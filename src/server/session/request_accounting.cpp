@@ -326,7 +326,7 @@ audit_decision make_decision(const server_snapshot& snapshot, const caller_info&
 audit_completion make_completion(const request_completion& completion, const std::string& trace) {
   return {std::chrono::system_clock::now(),
           completion.outcome,
-          completion.error,
+          completion.error != 0 ? std::optional(completion.error) : std::nullopt,
           completion.bytes,
           std::chrono::duration_cast<std::chrono::microseconds>(completion.duration),
           trace};
@@ -338,7 +338,7 @@ void record_rejection(auditor* auditor, const caller_info& caller, std::string_v
   auto decision = start_decision(caller, method);
   decision.is_allowed = false;
   decision.reason = reason;
-  decision.http_status = http_status;
+  if (http_status != 0) decision.http_status = http_status;
   decision.is_request = false;
   // Nothing would be served; an auditor that cannot record it counts it as lost.
   (void)auditor->record_decision(decision);

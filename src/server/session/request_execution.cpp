@@ -156,7 +156,7 @@ void handler_rounds::request_from_client(input_required requirement) {
     responses_.clear();
     rejections_.clear();
     for (auto& [key, request] : requirement.requests) {
-      if (auto* link = std::get_if<url_request>(&request); link != nullptr && link->elicitation_id.empty()) {
+      if (auto* link = std::get_if<url_request>(&request); link != nullptr && !link->elicitation_id) {
         link->elicitation_id = random_name();
       }
       const auto id = environment_.outgoing->open(

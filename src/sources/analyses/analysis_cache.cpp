@@ -34,7 +34,7 @@ result<analyses::model_question> to_question(const analysis_question& question) 
   value::array models, context;
   for (const auto& model : question.models) models.emplace_back(model);
   for (const auto& resource : question.context)
-    context.emplace_back(value::object{{"uri", resource.uri}, {"version", resource.version}});
+    context.emplace_back(value::object{{"uri", resource.uri}, {"version", resource.version.value_or(std::string())}});
   return analyses::decode_question(value::object{{"prompt", question.prompt},
                                                  {"options", question.options},
                                                  {"models", std::move(models)},
@@ -96,11 +96,11 @@ analysis_cache::~analysis_cache() = default;
 
 result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cache_options& cache_options) {
   analyses_source::settings settings;
-  if (!cache_options.path.empty() && !cache_options.redis_url.empty())
+  if (cache_options.path && cache_options.redis_url)
     return hondana::fail(errc::invalid_argument, "redis_url: analyses are stored in a file or in Redis, not in both");
-  if (!cache_options.path.empty() && !std::filesystem::path(cache_options.path).is_absolute())
+  if (cache_options.path && !std::filesystem::path(*cache_options.path).is_absolute())
     return hondana::fail(errc::invalid_argument, "path: expected an absolute path");
-  settings.path = cache_options.path;
+  settings.path = cache_options.path.value_or(std::string());
   settings.policy.by_task = {make_policy(cache_options.basic), make_policy(cache_options.premium),
                              make_policy(cache_options.critical)};
   settings.policy.failure_ttl = cache_options.failure_ttl;
@@ -108,13 +108,13 @@ result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cach
   settings.policy.limits.max_bytes = cache_options.max_bytes;
   settings.policy.limits.max_entries = cache_options.max_entries;
   HONDANA_TRY(analyses::validate(settings.policy));
-  if (!cache_options.redis_url.empty()) {
+  if (cache_options.redis_url) {
     auto& redis = settings.redis.emplace();
-    redis.options.url = cache_options.redis_url;
-    redis.options.password = cache_options.redis_password;
-    redis.options.ca_file = cache_options.redis_ca_file;
-    redis.options.certificate_file = cache_options.redis_certificate_file;
-    redis.options.key_file = cache_options.redis_key_file;
+    redis.options.url = *cache_options.redis_url;
+    redis.options.password = cache_options.redis_password.value_or(std::string());
+    redis.options.ca_file = cache_options.redis_ca_file.value_or(std::string());
+    redis.options.certificate_file = cache_options.redis_certificate_file.value_or(std::string());
+    redis.options.key_file = cache_options.redis_key_file.value_or(std::string());
     redis.options.prefix = cache_options.redis_prefix;
     HONDANA_TRY(analyses::validate(redis.options));
   }
@@ -141,15 +141,17 @@ result<analysis_claim> analysis_cache::claim(const analysis_claim_request& reque
   cache_request.session = request.session;
   cache_request.tags = request.tags;
   cache_request.claimant = request.program;
-  cache_request.lease_ttl = request.lease_ttl;
+  if (request.lease_ttl) cache_request.lease_ttl = *request.lease_ttl;
   cache_request.wait_timeout = request.wait_timeout;
   cache_request.is_forced = request.is_forced;
   cache_request.stop = request.stop;
   HONDANA_TRY(const auto result, state_->cache->claim(cache_request));
   HONDANA_TRY(auto answer, to_public_answer(result.answer));
   analysis_claim out;
-  if (result.ticket) out.ticket = analyses::format_ticket(*result.ticket);
-  out.lease_expires_at = result.lease_expires_at;
+  if (result.ticket) {
+    out.ticket = analyses::format_ticket(*result.ticket);
+    out.lease_expires_at = result.lease_expires_at;
+  }
   out.answer = std::move(answer);
   return out;
 }
@@ -200,14 +202,18 @@ result<value> analysis_cache::get(const std::string& id) {
 }
 
 result<std::uint64_t> analysis_cache::invalidate(const analysis_selection& selection) {
-  const auto count = (selection.id.empty() ? 0 : 1) + (selection.session.empty() ? 0 : 1) + (selection.tag.empty() ? 0 : 1) +
-                     (selection.context.empty() ? 0 : 1) + (selection.everything ? 1 : 0);
+  int count = selection.everything ? 1 : 0;
+  for (const auto* member : {&selection.id, &selection.session, &selection.tag, &selection.context}) {
+    if (!*member) continue;
+    if ((*member)->empty()) return hondana::fail(errc::invalid_argument, "id, session, tag and context must not be empty.");
+    ++count;
+  }
   if (count != 1) return hondana::fail(errc::invalid_argument, "Give one of id, session, tag, context and everything.");
   analyses::erase_filter filter;
-  filter.id = selection.id;
-  filter.session = selection.session;
-  filter.tag = selection.tag;
-  filter.uri = selection.context;
+  filter.id = selection.id.value_or(std::string());
+  filter.session = selection.session.value_or(std::string());
+  filter.tag = selection.tag.value_or(std::string());
+  filter.uri = selection.context.value_or(std::string());
   filter.everything = selection.everything;
   return state_->cache->erase(filter);
 }

@@ -25,11 +25,11 @@ result<tls_options> read_tls(section table) {
   constexpr std::array<std::pair<std::string_view, bool>, 2> client_modes{{{"required", true}, {"optional", false}}};
   bool requires_client_certificate = true;
   reader.choice("client_certificates", client_modes, requires_client_certificate);
-  if (table.has("client_certificates") && options.client_ca_file.empty())
+  if (table.has("client_certificates") && !options.client_ca_file)
     reader.add_error_at("client_certificates", "needs client_ca_file, a PEM file with the authorities that sign them");
-  options.requires_client_certificate = !options.client_ca_file.empty() && requires_client_certificate;
+  options.requires_client_certificate = options.client_ca_file && requires_client_certificate;
   if (options.certificate_file.empty() != options.key_file.empty() ||
-      (options.certificate_file.empty() && !options.client_ca_file.empty()))
+      (options.certificate_file.empty() && options.client_ca_file))
     reader.add_error_at(options.certificate_file.empty() ? "certificate_file" : "key_file",
                         "missing; TLS needs certificate_file and key_file, the paths of PEM files");
   HONDANA_TRY(reader.finish());
@@ -80,14 +80,14 @@ void read_addresses(table_reader& reader, http_settings& target) {
   reader.integer("port", 0, 65535, target.port);
   if (const auto socket = reader.string("socket")) {
     target.socket_path = reader.resolve_path(*socket);
-    if (socket->empty() || !is_socket_path(target.socket_path))
+    if (socket->empty() || !is_socket_path(*target.socket_path))
       reader.add_error_at("socket", "expected a path of at most " + std::to_string(max_socket_path_bytes) + " bytes");
   }
   read_mode(reader, target.socket_mode);
-  reader.string("socket_group", target.socket_group);
-  reader.string("admin", target.admin_address);
-  if (!target.admin_address.empty() && !(target.admin_address.front() == '/' ? is_socket_path(target.admin_address)
-                                                                             : is_ip_literal_with_port(target.admin_address))) {
+  reader.text("socket_group", target.socket_group);
+  reader.text("admin", target.admin_address);
+  if (target.admin_address && !(target.admin_address->starts_with('/') ? is_socket_path(*target.admin_address)
+                                                                       : is_ip_literal_with_port(*target.admin_address))) {
     reader.add_error_at("admin",
                         "expected a literal address with a port, such as \"127.0.0.1:7326\", or the absolute path of a Unix "
                         "socket");

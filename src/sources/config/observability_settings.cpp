@@ -27,6 +27,7 @@ result<audit_file_options> read_audit(section table) {
   reader.string("path", options.path);
   reader.bytes("max_file_bytes", options.max_bytes);
   reader.integer("max_old_files", 0, 100'000, options.max_old_files);
+  if (options.max_old_files == 0) options.max_old_files.reset();
   reader.milliseconds("sync_interval_ms", options.sync_interval);
   reader.integer("max_unsynced_records", 1, 1'000'000, options.max_unsynced_records);
   reader.bytes("buffer_bytes", options.buffer_bytes);
@@ -97,14 +98,14 @@ result<tracing_options> read_tracing(section table) {
   table_reader reader(table);
   auto base = reader.string("endpoint").value_or("");
   options.headers = reader.strings_by_name("headers");
-  reader.string("bearer_file", options.bearer_file);
+  reader.text("bearer_file", options.bearer_file);
   reader.number("sample_ratio", 0, 1, options.sample_ratio);
   reader.milliseconds("timeout_ms", options.timeout);
   reader.string("service_name", options.service_name);
   if (base.empty())
     reader.add_error_at("endpoint", "missing; name the collector's address, e.g. endpoint = \"http://localhost:4318\"");
   if (options.service_name.empty()) reader.add_error_at("service_name", "expected a name");
-  if (!options.bearer_file.empty()) options.bearer_file = reader.absolute_path("bearer_file", options.bearer_file);
+  if (options.bearer_file) options.bearer_file = reader.absolute_path("bearer_file", *options.bearer_file);
   HONDANA_TRY(reader.finish());
   options.url = traces_url(std::move(base));
   return options;

@@ -21,10 +21,10 @@ constexpr std::uint64_t max_text_bytes = 1u << 30;
 constexpr std::array<std::pair<std::string_view, tokenizer_kind>, 3> tokenizers{
     {{"auto", tokenizer_kind::automatic}, {"mecab", tokenizer_kind::mecab}, {"trigrams", tokenizer_kind::trigrams}}};
 
-/// Reads a path, and makes it absolute unless it is empty.
-void read_path(table_reader& reader, std::string_view key, std::string& target) {
-  reader.string(key, target);
-  if (!target.empty()) target = reader.absolute_path(key, target);
+/// Reads a path, and makes it absolute; an empty one counts as absent.
+void read_path(table_reader& reader, std::string_view key, std::optional<std::string>& target) {
+  reader.text(key, target);
+  if (target) target = reader.absolute_path(key, *target);
 }
 
 void read_prefixes(table_reader& reader, std::string_view key, std::vector<std::string>& target) {
@@ -83,15 +83,15 @@ auto comparable_fields(const search_options& options) {
 result<search_options> read_search(section table) {
   search_options options;
   table_reader reader(table);
-  reader.string("path", options.path);
-  if (options.path.ends_with('/')) {
+  reader.text("path", options.path);
+  if (options.path && options.path->ends_with('/')) {
     reader.add_error_at("path", "expected the path of a file, e.g. path = \"/var/lib/hondana/search.db\"");
-  } else if (!options.path.empty()) {
-    options.path = reader.absolute_path("path", options.path);
+  } else if (options.path) {
+    options.path = reader.absolute_path("path", *options.path);
   }
-  reader.string("postgres_url", options.postgres_url);
+  reader.text("postgres_url", options.postgres_url);
   reader.string("postgres_schema", options.postgres_schema);
-  if (!options.path.empty() && !options.postgres_url.empty())
+  if (options.path && options.postgres_url)
     reader.add_error_at("postgres_url", "the index is stored in a file or in PostgreSQL; remove this key or path");
   read_prefixes(reader, "include", options.include);
   read_prefixes(reader, "exclude", options.exclude);

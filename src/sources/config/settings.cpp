@@ -36,19 +36,29 @@ constexpr std::int64_t max_ms = 86'400'000;
 constexpr std::array<std::pair<std::string_view, sandbox_mode>, 3> sandbox_modes{
     {{"auto", sandbox_mode::best_effort}, {"required", sandbox_mode::required}, {"off", sandbox_mode::off}}};
 
-/// A rate without a burst gets the burst that fits it, not that of the default rate.
-void read_rate(table_reader& reader, const std::string& name, rate_quota& target) {
-  std::optional<double> rate;
-  reader.number(name + "_per_second", 0, max_per_second, rate);
-  if (rate) target = {*rate, 0};
-  reader.number(name + "_burst", 0, max_per_second, target.burst);
+/// Sets a quota as configured. Keys that are 0: no limit, and the burst that fits the rate. A rate without a burst gets the
+/// burst that fits it, not that of the default rate.
+void set_quota(std::optional<rate_quota>& target, std::optional<double> rate, std::optional<double> burst) {
+  if (rate == 0) target.reset();
+  if (rate > 0) target = rate_quota{*rate};
+  if (!target || !burst) return;
+  target->burst = *burst > 0 ? burst : std::nullopt;
 }
 
-void read_bytes(table_reader& reader, rate_quota& target) {
-  std::optional<std::uint64_t> rate;
+void read_rate(table_reader& reader, const std::string& name, std::optional<rate_quota>& target) {
+  std::optional<double> rate;
+  std::optional<double> burst;
+  reader.number(name + "_per_second", 0, max_per_second, rate);
+  reader.number(name + "_burst", 0, max_per_second, burst);
+  set_quota(target, rate, burst);
+}
+
+void read_bytes(table_reader& reader, std::optional<rate_quota>& target) {
+  std::optional<double> rate;
+  std::optional<double> burst;
   reader.bytes("bytes_per_second", rate);
-  if (rate) target = {static_cast<double>(*rate), 0};
-  reader.bytes("bytes_burst", target.burst);
+  reader.bytes("bytes_burst", burst);
+  set_quota(target, rate, burst);
 }
 
 result<rate_quotas> read_rates(section table, rate_quotas quotas) {

@@ -14,12 +14,6 @@ std::optional<std::string> table_reader::string(std::string_view key) {
   return text;
 }
 
-void table_reader::milliseconds(std::string_view key, std::chrono::milliseconds& target, std::int64_t low, std::int64_t high) {
-  auto ms = target.count();
-  integer(key, low, high, ms);
-  target = std::chrono::milliseconds(ms);
-}
-
 std::vector<std::string> table_reader::string_or_strings(std::string_view key) {
   std::vector<std::string> values;
   assign(table_.string_or_strings(key), values);
@@ -32,12 +26,12 @@ std::vector<std::pair<std::string, std::string>> table_reader::strings_by_name(s
   return entries;
 }
 
-void table_reader::file(std::string_view key, std::string& target, std::string_view kind) {
+std::optional<std::string> table_reader::file_path(std::string_view key, std::string_view kind) {
   const auto path = string(key);
-  if (!path) return;
-  if (path->empty() || path->find('\0') != std::string::npos)
-    return add_error_at(key, "expected the path of a " + std::string(kind));
-  target = table_.resolve_path(*path);
+  if (!path) return {};
+  if (!path->empty() && path->find('\0') == std::string::npos) return table_.resolve_path(*path);
+  add_error_at(key, "expected the path of a " + std::string(kind));
+  return {};
 }
 
 std::string table_reader::absolute_path(std::string_view key, const std::string& value) {

@@ -33,6 +33,11 @@ class table_reader {
   void string(std::string_view key, Target& target) {
     assign(table_.string(key), target);
   }
+  /// A text; an empty one counts as absent.
+  void text(std::string_view key, std::optional<std::string>& target) {
+    string(key, target);
+    if (target == "") target.reset();
+  }
   template <class Target>
   void boolean(std::string_view key, Target& target) {
     assign(table_.boolean(key), target);
@@ -56,8 +61,12 @@ class table_reader {
     assign(check_range(key, table_.bytes(key), low, high), target);
   }
   /// A time in milliseconds within [low, high].
-  void milliseconds(std::string_view key, std::chrono::milliseconds& target, std::int64_t low = 1,
-                    std::int64_t high = 3'600'000);
+  template <class Target>
+  void milliseconds(std::string_view key, Target& target, std::int64_t low = 1, std::int64_t high = 3'600'000) {
+    std::optional<std::int64_t> count;
+    integer(key, low, high, count);
+    if (count) target = std::chrono::milliseconds(*count);
+  }
   /// An array of strings. Sets an empty `target` if the key is missing.
   void strings(std::string_view key, std::vector<std::string>& target) { assign(table_.strings(key), target); }
   /// An array of strings, or a single one.
@@ -65,7 +74,10 @@ class table_reader {
   /// A table of strings under names of the user's choice. Empty if it is missing or wrong.
   std::vector<std::pair<std::string, std::string>> strings_by_name(std::string_view key);
   /// The path of a file, resolved relative to the folder of the configuration file. `kind`: what the file is, for the error.
-  void file(std::string_view key, std::string& target, std::string_view kind = "file");
+  template <class Target>
+  void file(std::string_view key, Target& target, std::string_view kind = "file") {
+    if (auto path = file_path(key, kind)) target = std::move(*path);
+  }
   /// Makes a path absolute and lexically normal, without a final slash. `value`: the value of `key`, which is only for errors.
   /// Empty after an error.
   std::string absolute_path(std::string_view key, const std::string& value);
@@ -132,6 +144,7 @@ class table_reader {
     if (!value) return add_error(std::move(value.error()));
     target = std::move(*value);
   }
+  std::optional<std::string> file_path(std::string_view key, std::string_view kind);
   result<std::optional<std::uint64_t>> check_range(std::string_view key, result<std::optional<std::uint64_t>> size,
                                                    std::uint64_t low, std::uint64_t high) const;
 

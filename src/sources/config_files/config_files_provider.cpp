@@ -154,7 +154,7 @@ result<resource> config_files_provider::describe(const describe_request& request
     if (const auto file = set_->files().inspect(address.path)) {
       HONDANA_TRY(check_link_target(set_->name(), address.path, file->link_target, request.caller));
       auto entry = make_entry(set_->name(), address.path, *file);
-      if (entry.version.empty()) entry.version = request.known_version;
+      if (entry.version.empty()) entry.version = request.known_version.value_or(std::string());
       if (!entry.version.empty()) return entry;
     } else if (!is_missing(file.error())) {
       return tl::unexpected(file.error());

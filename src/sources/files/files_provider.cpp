@@ -366,8 +366,8 @@ result<resource> files_provider::describe(const describe_request& request) {
     entry.uri = request.uri;
     entry.size.reset();
   }
-  if (!request.known_version.empty()) {
-    entry.version = request.known_version;
+  if (request.known_version) {
+    entry.version = *request.known_version;
   } else if (entry.version.empty()) {
     HONDANA_TRY(auto version, content_version(*target, request));
     entry.version = std::move(version);

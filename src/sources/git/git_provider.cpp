@@ -467,7 +467,7 @@ result<resource> git_provider::describe(const describe_request& request) {
         entry.kind = rendered.kind;
         if (current.call.target.kind == resource_kind::blob) entry.mime_type = rendered.mime_type;
         entry.size = rendered.size;
-        entry.version = request.known_version.empty() ? rendered.version : request.known_version;
+        entry.version = request.known_version.value_or(rendered.version);
         return entry;
       });
 }

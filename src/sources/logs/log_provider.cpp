@@ -470,7 +470,7 @@ result<resource> log_provider::describe(const describe_request& request) {
   auto entry = make_entry(address, options_.is_journal);
   entry.uri = request.uri;
   if (address.is_summary) entry.annotations.priority = summary_cache_->priority();
-  entry.version = request.known_version;
+  entry.version = request.known_version.value_or(std::string());
   if (!entry.version.empty()) return entry;
   HONDANA_TRY(auto rendered, render(address, request, read_request().max_bytes, std::nullopt));
   entry.version = std::move(rendered.version);

@@ -503,10 +503,10 @@ hondana::system_requirements mcp_provider::requirements() const {
       required.programs.push_back(std::move(path));
   } else if (const auto* http = std::get_if<http_target>(&target)) {
     for (const auto* file : {&http->ca_file, &http->certificate_file, &http->key_file}) {
-      if (!file->empty()) required.folders.push_back({std::filesystem::absolute(*file).string(), false});
+      if (*file) required.folders.push_back({std::filesystem::absolute(**file).string(), false});
     }
-    if (!http->socket_path.empty()) {
-      required.sockets.push_back(http->socket_path);
+    if (http->socket_path) {
+      required.sockets.push_back(*http->socket_path);
     } else {
       const auto parts = split_uri(http->url);
       std::string address(parts.authority.value_or(""));
@@ -514,7 +514,7 @@ hondana::system_requirements mcp_provider::requirements() const {
       if (port == std::string::npos) address += parts.scheme == "https" ? ":443" : ":80";
       required.sockets.push_back(std::move(address));
       // Only the mounted server knows where its authorization server is, and a proxy may be anywhere.
-      if (http->tokens || (http->proxy != "none" && !http->proxy.empty()) || (http->proxy.empty() && has_environment_proxy()))
+      if (http->tokens || (http->proxy && http->proxy != "none") || (!http->proxy && has_environment_proxy()))
         required.sockets.emplace_back("*:*");
     }
     if (const auto file = credentials::default_file(); http->tokens && !file.empty()) {

@@ -87,8 +87,7 @@ void read_certificates(config::table_reader& reader, http_target& target, bool i
     if (!is_url && reader.has(key)) reader.add_error_at(key, "is only for a server with a url");
     reader.file(key, *output, "PEM file");
   }
-  if (!target.key_file.empty() && target.certificate_file.empty())
-    reader.add_error_at("certificate_file", "missing; key_file requires it");
+  if (target.key_file && !target.certificate_file) reader.add_error_at("certificate_file", "missing; key_file requires it");
 }
 
 std::optional<http_target> read_http(config::table_reader& reader, const environment_lookup& lookup) {
@@ -155,11 +154,10 @@ void read_patterns(config::table_reader& reader, std::string_view key, std::vect
   }
 }
 
-void read_revision(config::table_reader& reader, const config::section& section, std::string& target) {
-  reader.string("revision", target);
-  if (target.empty()) return;
-  if (std::find(known_revisions.begin(), known_revisions.end(), target) == known_revisions.end())
-    reader.add_error(section.unknown_value("revision", target, known_revisions));
+void read_revision(config::table_reader& reader, const config::section& section, std::optional<std::string>& target) {
+  reader.text("revision", target);
+  if (target && std::find(known_revisions.begin(), known_revisions.end(), *target) == known_revisions.end())
+    reader.add_error(section.unknown_value("revision", *target, known_revisions));
 }
 
 void read_limits(config::table_reader& reader, mcp_settings& settings) {
@@ -200,8 +198,8 @@ result<void> validate_options(mount_options& options) {
     return fail(errc::invalid_argument, "mount_options::" + std::string(member) + ": " + error);
   };
   if (const auto name_fault = name_error(options.name); !name_fault.empty()) return reject("name", name_fault);
-  if (options.prefix.empty()) options.prefix = "mcp://" + options.name + '/';
-  if (const auto prefix_fault = prefix_error(options.prefix); !prefix_fault.empty()) return reject("prefix", prefix_fault);
+  if (!options.prefix) options.prefix = "mcp://" + options.name + '/';
+  if (const auto prefix_fault = prefix_error(*options.prefix); !prefix_fault.empty()) return reject("prefix", prefix_fault);
   for (const auto& include : options.include) {
     if (const auto error = pattern_error(include); !error.empty()) return reject("include", error);
   }

@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds min_poll_interval{1'000};  // minimum interv
 std::string command_id(const client_target& target) {
   const auto* child = std::get_if<child_target>(&target);
   if (child == nullptr) return {};
-  std::string id = child->working_directory;
+  std::string id = child->working_directory.value_or(std::string());
   for (const auto& argument : child->command) id += '\0' + argument;
   for (const auto& [name, text] : child->environment) id += '\0' + name + '=' + text;
   return id;
@@ -35,7 +35,7 @@ std::string command_id(const client_target& target) {
 
 upstream::upstream(mount_options options)
     : options_(std::move(options)),
-      mapping_(options_.prefix),
+      mapping_(*options_.prefix),
       filter_(options_.include, options_.exclude),
       chain_(command_id(options_.target), environment_variable(chain_variable).value_or("")),
       subscriptions_({[this](const std::string& local_uri) {

@@ -224,7 +224,7 @@ result<resource> metrics_provider::describe(const describe_request& request) {
   entry.uri = request.uri;
   entry.mime_type = mime_type_of(address.format.value_or(output_format::json));
   entry = entry_with_priority(std::move(entry));
-  entry.version = request.known_version;
+  entry.version = request.known_version.value_or(std::string());
   // The version is a digest of the contents, so only readers may get it.
   const bool is_readable = address.kind != resource_kind::metric ||
                            model::may_read(request.caller.access_filter.get(), bare_entry(options_.name, address.metric));

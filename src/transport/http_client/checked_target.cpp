@@ -20,24 +20,26 @@
 
 namespace hondana::transport::http_client {
 result<tls_files> check_tls_files(const http_target& target) {
-  if (!target.ca_file.empty()) {
-    HONDANA_TRY(const auto file, tls::pem_file::read("the authorities", target.ca_file));
+  if (target.ca_file) {
+    HONDANA_TRY(const auto file, tls::pem_file::read("the authorities", *target.ca_file));
     HONDANA_TRY(file.certificates());
   }
-  if (target.certificate_file.empty()) {
-    if (target.key_file.empty()) return tls_files{target.ca_file, {}, {}};
-    return fail(errc::invalid_argument, "the key " + target.key_file + " has no certificate; give the certificate's file, too");
+  const auto ca_file = target.ca_file.value_or(std::string());
+  if (!target.certificate_file) {
+    if (!target.key_file) return tls_files{ca_file, {}, {}};
+    return fail(errc::invalid_argument,
+                "the key " + *target.key_file + " has no certificate; give the certificate's file, too");
   }
-  HONDANA_TRY(const auto file, tls::pem_file::read("the certificate", target.certificate_file));
+  HONDANA_TRY(const auto file, tls::pem_file::read("the certificate", *target.certificate_file));
   HONDANA_TRY(const auto chain, file.certificates());
-  const auto& key_path = target.key_file.empty() ? target.certificate_file : target.key_file;
+  const auto& key_path = target.key_file ? *target.key_file : *target.certificate_file;
   const auto key_file = tls::pem_file::read("the key", key_path);
   if (!key_file) return tl::unexpected(key_file.error());
   HONDANA_TRY(const auto key, key_file->key());
   const crypto::error_queue_guard errors;
   if (X509_check_private_key(chain.front().get(), key.get()) != 1)
-    return key_file->reject("it does not belong to the certificate in " + target.certificate_file + '.');
-  return tls_files{target.ca_file, target.certificate_file, key_path};
+    return key_file->reject("it does not belong to the certificate in " + *target.certificate_file + '.');
+  return tls_files{ca_file, *target.certificate_file, key_path};
 }
 
 namespace {
@@ -168,17 +170,17 @@ result<checked_target> check_target(const http_target& target) {
     return fail(errc::invalid_argument, "an Authorization header and a token source exclude each other; use only one of them");
   out.tokens = target.tokens;
 
-  if (!target.socket_path.empty()) {
-    if (target.socket_path.size() >= sizeof(sockaddr_un::sun_path) || target.socket_path.find('\0') != std::string::npos)
+  if (target.socket_path) {
+    if (target.socket_path->size() >= sizeof(sockaddr_un::sun_path) || target.socket_path->find('\0') != std::string::npos)
       return fail(errc::invalid_argument, "the path of the Unix socket is longer than 107 bytes, or contains a NUL byte");
-    if (!target.proxy.empty() && target.proxy != "none")
+    if (target.proxy && target.proxy != "none")
       return fail(errc::invalid_argument, "a proxy and a Unix socket exclude each other; use only one of them");
-    out.socket_path = target.socket_path;
+    out.socket_path = *target.socket_path;
     out.proxy.emplace();
   } else if (target.proxy == "none") {
     out.proxy.emplace();
-  } else if (!target.proxy.empty()) {
-    HONDANA_TRY(check_proxy(target.proxy));
+  } else if (target.proxy) {
+    HONDANA_TRY(check_proxy(*target.proxy));
     out.proxy = target.proxy;
   }
   if (out.tokens && out.origin.starts_with("http://")) {

@@ -100,7 +100,7 @@ bool token_worker::has_newer_token(const rejected_token& rejection) const {
   bool is_newer = false;
   executor::run_noexcept([&] {
     const auto current = source_->token();
-    is_newer = current && !current->empty() && *current != rejection.token;
+    is_newer = current && !current->empty() && current != rejection.token;
   });
   return is_newer;
 }
@@ -191,7 +191,7 @@ result<void> transfer::send() {
   const auto token = tokens_.token();
   if (!token && tokens_.is_open() && missing_tokens_ < max_token_attempts) {
     ++missing_tokens_;
-    obtain_token({target_.url, 0, {}, {}, 0});
+    obtain_token({target_.url, {}, {}, {}, 0});
     return {};
   }
   // A token must be visible ASCII. Other characters could break the header line.
@@ -202,7 +202,7 @@ result<void> transfer::send() {
 }
 
 void transfer::obtain_token(rejected_token rejection) {
-  if (rejection.status != 0) ++rejections_;
+  if (rejection.status) ++rejections_;
   rejection.attempt = rejections_;
   pending_token_ = tokens_.obtain(std::move(rejection), [this](const result<void>& outcome) {
     pending_token_.reset();
@@ -324,7 +324,8 @@ void transfer::on_done(CURLcode code) {
   if (is_repeated) {
     auto repeated = without_exceptions([this]() -> result<void> {
       if (!is_rejected_) return follow().and_then([this] { return perform(); });
-      obtain_token({target_.url, head_.head().status, head_.head().challenges, token_, 0});
+      auto token = token_.empty() ? std::nullopt : std::optional(token_);
+      obtain_token({target_.url, head_.head().status, head_.head().challenges, std::move(token), 0});
       return {};
     });
     if (!repeated) listener_.on_finished(std::move(repeated));

@@ -69,21 +69,19 @@ std::string server_url(bool is_secure, std::string_view host) {
 }
 
 std::string metadata_url(const protected_resource& resource_metadata, std::string_view base_url, std::string_view path) {
-  const auto parts =
-      resource_metadata.resource.empty() ? resource_parts{base_url, path} : split_resource(resource_metadata.resource);
+  const auto parts = resource_metadata.resource ? split_resource(*resource_metadata.resource) : resource_parts{base_url, path};
   return std::string(parts.origin) + std::string(metadata_path) + std::string(parts.path);
 }
 
 std::optional<std::string> metadata_json(const protected_resource& resource_metadata, std::string_view base_url,
                                          std::string_view path) {
   const bool is_endpoint = path.empty() || path == "/mcp" || path == "/sse";
-  const bool matches_resource = !resource_metadata.resource.empty() && split_resource(resource_metadata.resource).path == path;
+  const bool matches_resource = resource_metadata.resource && split_resource(*resource_metadata.resource).path == path;
   if (!is_endpoint && !matches_resource) return std::nullopt;
   std::string out;
   json::writer writer(out);
   writer.begin_object();
-  writer.member("resource",
-                resource_metadata.resource.empty() ? std::string(base_url) + std::string(path) : resource_metadata.resource);
+  writer.member("resource", resource_metadata.resource.value_or(std::string(base_url) + std::string(path)));
   write_list(writer, "authorization_servers", resource_metadata.authorization_servers);
   write_list(writer, "scopes_supported", resource_metadata.supported_scopes);
   write_list(writer, "bearer_methods_supported", {"header"});

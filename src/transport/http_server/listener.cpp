@@ -34,14 +34,16 @@ result<void> check_exposure(const std::string& address, const http_options& opti
   return {};
 }
 
-/// Opens the socket for reports: `HOST:PORT` with a literal address, or the path of a Unix socket.
+/// Opens the socket for reports: `HOST:PORT` with a literal address, or the path of a Unix socket. One of `admin_address` and
+/// `inherited_admin_socket` must be set.
 result<listening_socket> open_admin(const http_options& options) {
-  if (options.inherited_admin_socket >= 0) return listening_socket::from_descriptor(options.inherited_admin_socket);
-  if (options.admin_address.starts_with('/')) return listening_socket::bind_path(options.admin_address);
-  const auto host_port = uri::parse_host_port(options.admin_address);
+  if (options.inherited_admin_socket) return listening_socket::from_descriptor(*options.inherited_admin_socket);
+  const auto& admin_address = *options.admin_address;
+  if (admin_address.starts_with('/')) return listening_socket::bind_path(admin_address);
+  const auto host_port = uri::parse_host_port(admin_address);
   if (!host_port || !host_port->port) {
     return fail(errc::invalid_argument,
-                "Cannot listen on \"" + options.admin_address +
+                "Cannot listen on \"" + admin_address +
                     "\" for reports: write ADDRESS:PORT with a literal address, such as 127.0.0.1:7326, "
                     "or the path of a Unix socket.");
   }
@@ -49,14 +51,15 @@ result<listening_socket> open_admin(const http_options& options) {
   if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
   HONDANA_TRY(const auto is_local, is_loopback(address));
   if (!is_local) {
-    HONDANA_TRY(check_exposure(options.admin_address, options));
+    HONDANA_TRY(check_exposure(admin_address, options));
   }
   return listening_socket::bind_address(address, *host_port->port);
 }
 
 result<listening_socket> open_main(const http_options& options) {
-  if (!options.socket_path.empty())
-    return listening_socket::bind_path(options.socket_path, {options.socket_mode, options.socket_group});
+  if (options.socket_path)
+    return listening_socket::bind_path(*options.socket_path,
+                                       {options.socket_mode, options.socket_group.value_or(std::string())});
   HONDANA_TRY(const auto is_local, is_loopback(options.address));
   if (!is_local) {
     const bool is_ipv6 = options.address.find(':') != std::string::npos;
@@ -79,7 +82,7 @@ result<bound_site> make_bound_site(result<listening_socket> socket, site::offer 
 }  // namespace
 
 result<std::vector<bound_site>> open_sockets(const http_options& options) {
-  const bool has_admin = !options.admin_address.empty() || options.inherited_admin_socket >= 0;
+  const bool has_admin = options.admin_address || options.inherited_admin_socket;
   const auto offer = has_admin ? site::offer::messages : site::offer::everything;
   std::vector<bound_site> sites;
   std::optional<failure> first_error;
@@ -91,7 +94,7 @@ result<std::vector<bound_site>> open_sockets(const http_options& options) {
   for (const int descriptor : options.inherited_sockets)
     add(make_bound_site(listening_socket::from_descriptor(descriptor), offer, options));
   if (options.inherited_sockets.empty()) add(make_bound_site(open_main(options), offer, options));
-  if (has_admin && (!first_error || options.inherited_admin_socket >= 0))
+  if (has_admin && (!first_error || options.inherited_admin_socket))
     add(make_bound_site(open_admin(options), site::offer::reports, options));
   if (first_error) return tl::unexpected(std::move(*first_error));
   return sites;

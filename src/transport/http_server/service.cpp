@@ -113,7 +113,7 @@ struct service::state {
   std::shared_ptr<const authentication_settings> authentication;
   admission message_admission;
   admission admin_admission;
-  tls_options tls_files;
+  std::optional<tls_options> tls_files;
   std::mutex tls_mutex;
   std::shared_ptr<const tls::context> tls_context;  // null without TLS; guarded by `tls_mutex`
   std::uint16_t port = 0;
@@ -182,8 +182,8 @@ void service::state::sweep() {
 }
 
 result<void> service::state::load_certificates() {
-  if (tls_files == tls_options{}) return {};
-  HONDANA_TRY(auto created, tls::context::make(tls_files));
+  if (!tls_files) return {};
+  HONDANA_TRY(auto created, tls::context::make(*tls_files));
   for (const auto& line : created->warnings()) log(line);
   const std::shared_ptr<const tls::context> current = std::move(created);
   std::shared_ptr<const tls::context> previous;
@@ -330,8 +330,13 @@ http_service& http_service::operator=(http_service&&) noexcept = default;
 
 result<http_service> http_service::start(server& server, http_options options) {
   transport::http_server::limits limits;
-  const auto set = [](auto& limit, auto value) {
-    if (value != decltype(value){}) limit = value;
+  bool has_zero = false;
+  const auto set = [&has_zero](auto& limit, auto value) {
+    has_zero = has_zero || value == decltype(value){};
+    limit = value;
+  };
+  const auto set_optional = [&set](auto& limit, const auto& value) {
+    if (value) set(limit, *value);
   };
   set(limits.max_body_bytes, options.max_body_bytes);
   set(limits.max_header_bytes, options.max_header_bytes);
@@ -339,11 +344,14 @@ result<http_service> http_service::start(server& server, http_options options) {
   set(limits.body_timeout, options.body_timeout);
   set(limits.keep_alive_timeout, options.keep_alive_timeout);
   set(limits.session_idle_timeout, options.session_idle_timeout);
-  limits.max_connections = options.max_connections;
-  limits.max_connections_per_address = options.max_connections_per_address;
-  limits.max_sessions = options.max_sessions;
-  limits.max_sessions_per_address = options.max_sessions_per_address;
-  limits.loops = options.threads;
+  limits.max_connections = 0;
+  limits.max_sessions = 0;
+  set_optional(limits.max_connections, options.max_connections);
+  set_optional(limits.max_connections_per_address, options.max_connections_per_address);
+  set_optional(limits.max_sessions, options.max_sessions);
+  set_optional(limits.max_sessions_per_address, options.max_sessions_per_address);
+  set_optional(limits.loops, options.threads);
+  if (has_zero) return fail(errc::invalid_argument, "http_options: limits, timeouts and threads must be greater than 0");
   HONDANA_TRY(auto started, transport::http_server::service::start(server.core(), options, limits));
   return http_service(std::make_unique<state>(state{std::move(started)}));
 }

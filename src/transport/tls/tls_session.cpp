@@ -121,12 +121,12 @@ result<void> context::load_certificate(const tls_options& options) {
 }
 
 result<void> context::configure_client_verification(const tls_options& options) {
-  if (options.client_ca_file.empty()) {
+  if (!options.client_ca_file) {
     if (!options.requires_client_certificate) return {};
     return fail(errc::invalid_argument,
                 "Clients need certificates, but no authorities that sign them are given. Give a file of client authorities.");
   }
-  const auto file = pem_file::read(client_authorities_role, options.client_ca_file);
+  const auto file = pem_file::read(client_authorities_role, *options.client_ca_file);
   if (!file) return tl::unexpected(file.error());
   const auto trusted = file->certificates();
   if (!trusted) return tl::unexpected(trusted.error());

@@ -63,13 +63,13 @@ result<oauth_authenticator_options> make_oauth_options(const config::settings& s
   out.issuer = oauth.issuer;
   out.resource = oauth.resource;
   out.audiences = oauth.audiences;
-  out.jwks_uri = oauth.jwks_uri;
+  if (!oauth.jwks_uri.empty()) out.jwks_uri = oauth.jwks_uri;
   out.clock_skew = oauth.clock_skew;
   // Scopes are not set here: the current rules apply, and a reload replaces these without replacing this authenticator.
   out.name = settings.title.empty() ? settings.name : settings.title;
   out.documentation_url = oauth.documentation_url;
-  out.ca_file = oauth.ca_file;
-  out.proxy = oauth.proxy;
+  if (!oauth.ca_file.empty()) out.ca_file = oauth.ca_file;
+  if (!oauth.proxy.empty()) out.proxy = oauth.proxy;
   out.log = log;
   if (!oauth.introspection) return out;
   if (log && is_secret_exposed(settings, *oauth.introspection))
@@ -85,8 +85,8 @@ result<oauth_authenticator_options> make_oauth_options(const config::settings& s
                          oauth.introspection->secret_file.empty() ? "auth.oauth.introspection.client_secret"
                                                                   : "auth.oauth.introspection.client_secret_file",
                          secret.error());
-  out.introspection = {oauth.introspection->endpoint, oauth.introspection->client_id, std::move(*secret),
-                       oauth.introspection->includes_jwts, oauth.introspection->audience_is_optional};
+  out.introspection = introspection_options{oauth.introspection->endpoint, oauth.introspection->client_id, std::move(*secret),
+                                            oauth.introspection->includes_jwts, oauth.introspection->audience_is_optional};
   return out;
 }
 

@@ -59,8 +59,8 @@ std::vector<written_file> written_files(const config::settings& settings) {
     return [&settings, key](std::string_view reason) { return settings.error_at(key, reason); };
   };
   if (settings.audit) files.push_back({settings.audit->path, "audit log", "/var/log/hondana", false, error_for("audit.path")});
-  if (settings.search && !settings.search->path.empty())
-    files.push_back({settings.search->path, "index", "/var/lib/hondana", true, error_for("search.path")});
+  if (settings.search && settings.search->path)
+    files.push_back({*settings.search->path, "index", "/var/lib/hondana", true, error_for("search.path")});
   for (const auto& source : settings.sources) {
     if (source.type != "metrics") continue;
     auto table = source.options;  // reading marks a key as known
@@ -247,19 +247,23 @@ class permission_collector {
 };
 
 void add_listening(const http_options& http, sandbox::permissions& permissions, permission_collector& collector) {
-  for (const auto* file : {&http.tls.certificate_file, &http.tls.key_file, &http.tls.client_ca_file}) collector.add_file(*file);
+  if (http.tls) {
+    collector.add_file(http.tls->certificate_file);
+    collector.add_file(http.tls->key_file);
+    if (http.tls->client_ca_file) collector.add_file(*http.tls->client_ca_file);
+  }
   if (http.inherited_sockets.empty()) {
-    if (http.socket_path.empty()) {
+    if (!http.socket_path) {
       permissions.listen_ports.push_back(http.port);
     } else {
-      collector.add_socket(http.socket_path);
-      permissions.changes_file_modes = http.socket_mode != http_options().socket_mode || !http.socket_group.empty();
+      collector.add_socket(*http.socket_path);
+      permissions.changes_file_modes = http.socket_mode != http_options().socket_mode || http.socket_group;
     }
   }
-  if (http.admin_address.empty() || http.inherited_admin_socket >= 0) return;
-  if (http.admin_address.front() == '/') {
-    collector.add_socket(http.admin_address);
-  } else if (const auto address = uri::parse_host_port(http.admin_address); address && address->port) {
+  if (!http.admin_address || http.inherited_admin_socket) return;
+  if (http.admin_address->starts_with('/')) {
+    collector.add_socket(*http.admin_address);
+  } else if (const auto address = uri::parse_host_port(*http.admin_address); address && address->port) {
     permissions.listen_ports.push_back(*address->port);
   }
 }

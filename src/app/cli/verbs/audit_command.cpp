@@ -27,10 +27,10 @@ void print_as_json(const audit_report& report) {
   json::writer writer(text);
   writer.begin_object().key("valid").boolean(!report.first_fault).key("records").unsigned_integer(report.records);
   writer.key("first")
-      .unsigned_integer(report.first_record)
+      .unsigned_integer(report.first_record.value_or(0))
       .key("last")
-      .unsigned_integer(report.last_record)
-      .member_if("hash", report.last_hash);
+      .unsigned_integer(report.last_record.value_or(0))
+      .member_if("hash", report.last_hash.value_or(std::string()));
   if (report.first_fault) write_fault(writer.key("fault"), *report.first_fault);
   if (!report.disk_failures.empty()) {
     writer.key("failures").begin_array();
@@ -43,11 +43,12 @@ void print_as_json(const audit_report& report) {
 
 void print_as_text(const audit_report& report) {
   std::string summary = "no record is valid";
-  if (report.records != 0) {
+  if (report.first_record && report.last_record && report.last_hash) {
     summary = std::to_string(report.records) + (report.records == 1 ? " record is" : " records are") +
-              " valid: " + std::to_string(report.first_record) + " to " + std::to_string(report.last_record) +
-              "\nhash of the last record: " + report.last_hash;
-    if (report.first_record > 1) summary += "\nrecords 1 to " + std::to_string(report.first_record - 1) + " are in older files";
+              " valid: " + std::to_string(*report.first_record) + " to " + std::to_string(*report.last_record) +
+              "\nhash of the last record: " + *report.last_hash;
+    if (*report.first_record > 1)
+      summary += "\nrecords 1 to " + std::to_string(*report.first_record - 1) + " are in older files";
   }
   const auto print_fault = [](const audit_report::fault& fault) {
     print(sanitize(fault.file) + ':' + std::to_string(fault.line) + ": " + fault.description + '\n');

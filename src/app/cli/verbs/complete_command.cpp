@@ -63,7 +63,7 @@ int complete_words(const command_line& line) {
   auto options = connection.make_call_options();
   options.timeout = lookup_timeout;
   entry_filter filter;
-  filter.text = typed;
+  if (!typed.empty()) filter.text = typed;
   std::size_t count = 0;
   for (const auto& entry : connection.mcp_client().resources(filter, options)) {
     if (!entry || count == max_words) break;

@@ -138,7 +138,7 @@ constexpr std::size_t max_remembered_lines = 10;
 
 /// Whether web servers answer like this at a URL that is not an MCP endpoint.
 bool is_missing_endpoint(const failure& error) {
-  if (!error.server_error || error.server_error->code != 0) return false;
+  if (!error.server_error || error.server_error->code) return false;
   const auto status = error.server_error->http_status;
   return status == 404 || status == 405 || status == 501;
 }
@@ -241,7 +241,7 @@ command_connection::~command_connection() = default;
 client_options command_connection::make_client_options() {
   client_options options;
   options.version = HONDANA_VERSION;
-  options.revision = line_.text(revision_flag);
+  if (line_.has(revision_flag)) options.revision = line_.text(revision_flag);
   options.handlers = terminal_handlers(interrupt_, terminal_);
   if (const auto seconds = line_.number(timeout_flag)) {
     options.call_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
@@ -372,7 +372,7 @@ failure command_connection::explain_missing_endpoint(const failure& error) const
   const auto parts = split_uri(http->url);
   auto text = chosen_.display_name + " answers, but has no MCP endpoint at " +
               (parts.path.empty() ? "/" : std::string(parts.path)) + ": HTTP " +
-              std::to_string(error.server_error->http_status) + '.';
+              std::to_string(error.server_error->http_status.value_or(0)) + '.';
   if (parts.path == "/mcp" || !parts.authority)
     return {errc::source_unavailable, text + " Look up the path in its documentation.", {}, error.server_error};
   const auto default_url = std::string(parts.scheme) + "://" + std::string(*parts.authority) + "/mcp";

@@ -60,7 +60,7 @@ entry_filter parse_filter(const command_line& line) {
   out.min_priority = line.number(min_priority_flag);
   const auto text = line.text(filter_flag);
   if (text.find_first_of("*?[") == std::string::npos) {
-    out.text = text;
+    if (!text.empty()) out.text = text;
   } else {
     out.uri_pattern = text.find("://") == std::string::npos ? "**/" + text : text;
   }
@@ -94,7 +94,7 @@ result<void> visit_entries(const command_context& context, bool is_recursive, co
   }
   auto request_filter = filter;
   // Only servers with the versioned-resources extension filter by prefix and list canonical URIs.
-  if (client.server().has_versions) request_filter.uri_prefix = below;
+  if (client.server().has_versions && !below.empty()) request_filter.uri_prefix = below;
   const auto canonical = canonical_uri(below).value_or(below);
   bool has_match = below.empty();
   auto status = visit_list(client.resources(request_filter, context.connection.make_call_options()), [&](resource entry) {

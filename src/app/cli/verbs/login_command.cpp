@@ -199,7 +199,7 @@ namespace {
 result<http_target> login_target(const command_line& line) {
   HONDANA_TRY(auto chosen, choose_server(line));
   auto* http = std::get_if<http_target>(&chosen.target);
-  if (http == nullptr || !http->socket_path.empty() || !line.has(on_flag))
+  if (http == nullptr || http->socket_path || !line.has(on_flag))
     return fail(errc::invalid_argument,
                 "Only servers with a URL have logins" +
                     (line.has(on_flag) ? ", and " + chosen.display_name + " is not one." : "; name one with --on."));
@@ -207,9 +207,12 @@ result<http_target> login_target(const command_line& line) {
 }
 
 result<void> set_client(const command_line& line, oauth_client_options& settings) {
-  settings.client_id = line.text(client_id_flag);
-  settings.metadata_url = line.text(client_metadata_flag);
-  settings.issuer = line.text(issuer_flag);
+  const auto set = [&line](std::optional<std::string>& target, const flag& option) {
+    if (auto text = line.text(option); !text.empty()) target = std::move(text);
+  };
+  set(settings.client_id, client_id_flag);
+  set(settings.metadata_url, client_metadata_flag);
+  set(settings.issuer, issuer_flag);
   if (!line.has(client_secret_flag)) return {};
   auto text = disk::read_private(line.text(client_secret_flag), credentials::max_secret_bytes);
   if (!text) return fail(errc::invalid_argument, "--client-secret-file: " + text.error().public_text);
@@ -254,7 +257,7 @@ result<oauth_client_options> make_oauth_options(const command_line& line, const 
 /// Stores the client that the tokens were issued to, so that other commands can refresh them. A client that registered itself
 /// has been stored already.
 result<void> store_client(const command_line& line, const oauth_client_options& settings, const token_record& tokens) {
-  if (settings.client_id.empty() && tokens.key.client_id != settings.metadata_url) return {};
+  if (!settings.client_id && tokens.key.client_id != settings.metadata_url) return {};
   const auto registrations = settings.store->registrations(tokens.key.issuer);
   if (!registrations) return tl::unexpected(registrations.error());
   client_registration registration;
@@ -271,7 +274,7 @@ result<void> store_client(const command_line& line, const oauth_client_options& 
   registration.is_machine = settings.grant == oauth_grant::client_credentials;
   if (line.has(client_secret_flag)) {
     registration.client_secret = settings.client_secret;
-    if (!settings.private_key.empty())
+    if (settings.private_key)
       registration.key_file = std::filesystem::absolute(line.text(client_secret_flag)).lexically_normal().string();
   }
   if (const auto port = redirect_port(line); port != 0) registration.redirect_uri = login::redirect_url(port);
@@ -314,7 +317,8 @@ result<void> log_out_of_server(const command_line& line, const std::stop_token& 
   if (const auto added = credentials::add_stored_client(settings, target->url); !added && settings.log)
     settings.log("the client's key cannot be read: " + added.error().public_text);
   // Logins to other servers may need the client's secret.
-  const auto retained_client = line.has(all_flag) || settings.client_secret.empty() ? std::string() : settings.client_id;
+  const auto retained_client =
+      line.has(all_flag) || !settings.client_secret ? std::string() : settings.client_id.value_or(std::string());
   HONDANA_TRY(const auto session, oauth_session::create(target->url, std::move(settings)));
   HONDANA_TRY(const auto was_logged_in, session->log_out(line.has(all_flag), stop));
   if (line.has(quiet_flag)) return {};

@@ -285,7 +285,7 @@ void write_content(json::writer& writer, const received_content& content) {
     json::append_base64(blob, content.bytes);
     writer.member("blob", blob);
   }
-  if (!content.meta.is_null()) writer.key("_meta").raw(content.meta.to_text());
+  if (content.meta) writer.key("_meta").raw(content.meta->to_text());
   writer.end_object();
 }
 
@@ -293,7 +293,7 @@ void write_content(json::writer& writer, const received_content& content) {
 void report_masked(const command_context& context, const std::vector<received_content>& contents) {
   std::int64_t count = 0;
   for (const auto& content : contents) {
-    const auto* masked = content.meta.find("dev.hondana/redacted");
+    const auto* masked = content.meta ? content.meta->find("dev.hondana/redacted") : nullptr;
     count += masked != nullptr ? masked->as_integer().value_or(0) : 0;
   }
   if (count <= 0 || context.line.has(quiet_flag)) return;

@@ -91,7 +91,7 @@ result<bool> is_covered(client& client, const std::string& prefix, const call_op
 result<void> check_uri_prefix(client& client, const std::string& typed, const std::string& prefix,
                               const call_options& options) {
   entry_filter filter;
-  filter.uri_prefix = prefix;
+  if (!prefix.empty()) filter.uri_prefix = prefix;
   for (const auto& entry : client.resources(filter, options)) {
     // A server without lists may still support search.
     if (!entry && entry.error().code == errc::unsupported) return {};

@@ -86,7 +86,7 @@ result<std::string> find_resource(client& client, std::string_view word, const c
   const auto encoded = percent_encode(parts, true);
   entry_filter filter;
   // If name and URI spell the word alike, the server can filter the list.
-  if (encoded == parts) filter.text = parts;
+  if (encoded == parts && !parts.empty()) filter.text = parts;
   std::set<std::string> named;
   std::set<std::string> suffixed;
   for (const auto& entry : client.resources(filter, options)) {
@@ -167,7 +167,7 @@ failure explain_read_error(const std::string& uri, const failure& error, bool re
   auto explained = explain_uri_error(uri, error);
   if (explained.code != errc::resource_not_found || !error.server_error || error.server_error->code != invalid_params)
     return explained;
-  if (error.server_error->data.string_at("uri")) return explained;
+  if (error.server_error->data && error.server_error->data->string_at("uri")) return explained;
   const auto query = split_uri(uri).query;
   const bool has_parameters = query && !query->empty();
   const auto message = ascii::to_lower(error.server_error->message);
@@ -184,10 +184,10 @@ std::string cached_notice(const std::vector<received_content>& contents) {
   bool has_cached = false;
   std::optional<std::int64_t> oldest;
   for (const auto& content : contents) {
-    const auto* offline = content.meta.find("dev.hondana/offline");
+    const auto* offline = content.meta ? content.meta->find("dev.hondana/offline") : nullptr;
     if (offline == nullptr || !offline->as_boolean().value_or(false)) continue;
     has_cached = true;
-    const auto* age = content.meta.find("dev.hondana/ageSeconds");
+    const auto* age = content.meta->find("dev.hondana/ageSeconds");
     if (const auto seconds = age == nullptr ? std::nullopt : age->as_integer(); seconds && *seconds >= oldest.value_or(0))
       oldest = seconds;
   }

@@ -55,9 +55,11 @@ request make_uris_request(std::string_view method, const std::vector<std::string
 
 void write(json::writer& writer, const entry_filter& filter) {
   writer.key("filter").begin_object();
-  writer.member_if("text", filter.text).member_if("uriPrefix", filter.uri_prefix).member_if("uriPattern", filter.uri_pattern);
-  if (!filter.mime_type.empty()) writer.member("mimeType", filter.mime_type + (filter.mime_type.ends_with('/') ? "*" : ""));
-  writer.member_if("kind", filter.kind);
+  if (filter.text) writer.member("text", *filter.text);
+  if (filter.uri_prefix) writer.member("uriPrefix", *filter.uri_prefix);
+  if (filter.uri_pattern) writer.member("uriPattern", *filter.uri_pattern);
+  if (filter.mime_type) writer.member("mimeType", *filter.mime_type + (filter.mime_type->ends_with('/') ? "*" : ""));
+  if (filter.kind) writer.member("kind", *filter.kind);
   if (filter.audience) writer.member("audience", *filter.audience == chat_role::user ? "user" : "assistant");
   if (filter.min_priority) writer.key("minPriority").number(*filter.min_priority);
   if (filter.modified_since) writer.member("modifiedSince", model::format_iso_8601(*filter.modified_since));

@@ -66,6 +66,11 @@ std::string parse_version(const json::object& object) {
   return meta ? text_member(*meta, version_key) : std::string();
 }
 
+std::optional<value> parse_meta(const json::object& object) {
+  auto meta = value_member(object, "_meta");
+  return meta.as_object() != nullptr ? std::optional(std::move(meta)) : std::nullopt;
+}
+
 metadata parse_metadata(const json::object& object) {
   metadata out;
   const auto inner = object_member(object, "metadata");
@@ -206,7 +211,7 @@ result<received_content> parse_item(const json::object& object, const std::strin
   out.title = text_member(object, "title");
   out.mime_type = text_member(object, "mimeType");
   out.version = parse_version(object);
-  if (auto meta = value_member(object, "_meta"); meta.as_object() != nullptr) out.meta = std::move(meta);
+  out.meta = parse_meta(object);
   if (const auto text = object.find_string("text"); text && *text) {
     out.bytes = std::string(**text);
   } else if (const auto blob = object.find_string("blob"); blob && *blob) {
@@ -311,7 +316,7 @@ result<list_page<tool>> parse_tools(const json::object& result) {
                          hint("openWorldHint")};
     }
     out.icons = parse_icons(object);
-    out.meta = value_member(object, "_meta");
+    out.meta = parse_meta(object);
     return out;
   });
 }
@@ -336,7 +341,7 @@ result<list_page<prompt>> parse_prompts(const json::object& result) {
                                 out.arguments.push_back(std::move(argument));
                               }
                               out.icons = parse_icons(object);
-                              out.meta = value_member(object, "_meta");
+                              out.meta = parse_meta(object);
                               return out;
                             });
 }

@@ -72,7 +72,7 @@ std::string to_single_line(std::string_view text) {
 
 failure make_failure(const json::object& error, int http_status, const std::string& method, const std::string& target) {
   auto answer = std::make_shared<rpc_error>();
-  answer->http_status = http_status;
+  if (http_status != 0) answer->http_status = http_status;
   bool is_complete = false;
   if (const auto code = error.find("code"); code && *code) {
     if (const auto number = (*code)->as_integer("code")) {
@@ -86,11 +86,12 @@ failure make_failure(const json::object& error, int http_status, const std::stri
     if (auto parsed = copy_value(**data)) answer->data = std::move(*parsed);
   }
   failure out;
-  out.code = is_complete ? to_errc(answer->code, answer->data, method, target) : errc::protocol_error;
+  out.code = is_complete ? to_errc(*answer->code, answer->data.value_or(value()), method, target) : errc::protocol_error;
   out.public_text = "the server answered " + (method.empty() ? "a request" : method) +
-                    (target.empty() ? "" : " of " + target.substr(0, 500)) + " with error " + std::to_string(answer->code) +
-                    ": " + (answer->message.empty() ? "without a message" : to_single_line(answer->message));
-  out.retry_after = parse_retry_delay(out, answer->data);
+                    (target.empty() ? "" : " of " + target.substr(0, 500)) + " with error " +
+                    std::to_string(answer->code.value_or(0)) + ": " +
+                    (answer->message.empty() ? "without a message" : to_single_line(answer->message));
+  out.retry_after = parse_retry_delay(out, answer->data.value_or(value()));
   out.server_error = std::move(answer);
   return out;
 }
@@ -104,8 +105,8 @@ bool is_unsupported_revision(const failure& error) noexcept { return has_code(er
 
 std::vector<std::string> supported_revisions(const failure& error) {
   std::vector<std::string> out;
-  if (!error.server_error) return out;
-  const auto* list = error.server_error->data.find("supported");
+  if (!error.server_error || !error.server_error->data) return out;
+  const auto* list = error.server_error->data->find("supported");
   const auto* elements = list == nullptr ? nullptr : list->as_array();
   if (elements == nullptr) return out;
   for (const auto& element : *elements) {

@@ -113,7 +113,8 @@ parsed_request parse_sampling(const value& params) {
 reply make_elicitation_reply(const result<elicitation_response>& response, const value* schema) {
   if (!response) return failure_reply(response.error().public_text);
   value::object out{{"action", response->action}};
-  if (response->action == "accept" && schema != nullptr) out.emplace_back("content", with_defaults(response->content, *schema));
+  if (response->action == "accept" && schema != nullptr)
+    out.emplace_back("content", with_defaults(response->content.value_or(value()), *schema));
   return {value(std::move(out)).to_text()};
 }
 

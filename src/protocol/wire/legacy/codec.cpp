@@ -226,7 +226,7 @@ class legacy_codec final : public codec {
   }
 
   [[nodiscard]] std::string encode(const tool_result& result, const model::server_info&) const override {
-    return encode_members(result, features_.members.meta ? result.meta : value());
+    return encode_members(result, features_.members.meta ? result.meta.value_or(value()) : value());
   }
 
   [[nodiscard]] std::string encode(const prompt_result& result, const model::server_info&) const override {

@@ -180,7 +180,7 @@ class modern_codec final : public codec {
   }
 
   [[nodiscard]] std::string encode(const tool_result& result, const model::server_info& server) const override {
-    return encode_members(result, server, result.meta, members_);
+    return encode_members(result, server, result.meta.value_or(value()), members_);
   }
 
   [[nodiscard]] std::string encode(const prompt_result& result, const model::server_info& server) const override {

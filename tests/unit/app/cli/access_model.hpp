@@ -75,7 +75,7 @@ class access_model {
     for (std::size_t i = 0; i < granted_.size(); ++i)
       if (const auto found = scopes.implied.find(granted_[i]); found != scopes.implied.end())
         granted_.insert(granted_.end(), found->second.begin(), found->second.end());
-    if (const auto* groups = who.auth_info->claims.find("groups"))
+    if (const auto* groups = who.auth_info->claims ? who.auth_info->claims->find("groups") : nullptr)
       for (const auto& name : *groups->as_array()) groups_.push_back(*name.as_string());
   }
 

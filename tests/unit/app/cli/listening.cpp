@@ -32,7 +32,7 @@ TEST(listening, flags_outweigh_the_file_and_names_add_up) {
   asked.allowed_origins = {"https://b"};
   asked.without_authentication = true;
   made = listening_options(asked, file, {{5}, 6});
-  EXPECT_EQ(made.socket_path, "");
+  EXPECT_EQ(made.socket_path, std::nullopt);
   EXPECT_EQ(made.address, "::1");
   EXPECT_EQ(made.port, 3);
   EXPECT_EQ(made.admin_address, "127.0.0.1:4");
@@ -45,7 +45,7 @@ TEST(listening, flags_outweigh_the_file_and_names_add_up) {
 
 TEST(listening, a_certificate_of_the_line_outweighs_that_of_the_file) {
   config::http_settings file;
-  file.tls = {"/etc/c", "/etc/k", "/etc/clients", true};
+  file.tls = tls_options{"/etc/c", "/etc/k", "/etc/clients", true};
   serve_command asked;
   EXPECT_EQ(listening_options(asked, file, {}).tls, file.tls);
   asked.tls_certificate_file = "c";
@@ -56,9 +56,9 @@ TEST(listening, a_certificate_of_the_line_outweighs_that_of_the_file) {
 TEST(listening, is_described_by_what_one_can_connect_to) {
   http_options http;
   EXPECT_EQ(make_greeting_info(http, 80).url, "http://127.0.0.1:80/mcp");
-  http.tls.certificate_file = "c";
+  http.tls = tls_options{.certificate_file = "c"};
   EXPECT_EQ(make_greeting_info(http, 80).url, "https://127.0.0.1:80/mcp");
-  http.tls.certificate_file.clear();
+  http.tls.reset();
   http.address = "::1";
   EXPECT_EQ(make_greeting_info(http, 80).url, "http://[::1]:80/mcp");
   http.address = "0.0.0.0";
@@ -98,7 +98,7 @@ TEST(inherited_sockets, of_another_process_are_left_alone) {
   const auto taken = adopt_inherited_sockets();
   ASSERT_TRUE(taken);
   EXPECT_TRUE(taken->message_sockets.empty());
-  EXPECT_EQ(taken->admin_socket, -1);
+  EXPECT_EQ(taken->admin_socket, std::nullopt);
 }
 
 TEST(inherited_sockets, in_absurd_numbers_are_an_error) {

@@ -47,7 +47,7 @@ TEST(permitted, a_file_that_is_read_again_has_its_folder_and_that_behind_its_lin
   std::ofstream(around + "/archive/key1.pem") << "key";
   std::filesystem::create_symlink("../archive/key1.pem", around + "/live/key.pem");
   http_options http;
-  http.tls.key_file = around + "/live/key.pem";
+  http.tls.emplace().key_file = around + "/live/key.pem";
   http.port = 7325;
   http.admin_address = "127.0.0.1:7326";
   const auto made = make_permissions({}, {.http = &http, .config_file = around + "/missing/hondana.toml", .token_file = {}});
@@ -78,7 +78,7 @@ TEST(permitted, modes_change_only_for_sockets_that_are_for_others) {
   EXPECT_FALSE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
   http.socket_group = "shelf";
   EXPECT_TRUE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
-  http.socket_group = "";
+  http.socket_group.reset();
   http.socket_mode = 0660;
   EXPECT_TRUE(make_permissions({}, {.http = &http, .config_file = {}, .token_file = {}}).changes_file_modes);
 }

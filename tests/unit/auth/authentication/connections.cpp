@@ -58,7 +58,7 @@ TEST(certificates, are_admitted_by_name_with_scopes_of_their_own) {
   EXPECT_EQ(said->identity, "email:alice@example.com");
   EXPECT_EQ(said->address, "192.0.2.7");
   EXPECT_EQ(said->auth_info->scopes, (std::vector<std::string>{"read", "write"}));
-  EXPECT_EQ(said->auth_info->claims.string_at("sha256").value_or(""), "ab");
+  EXPECT_EQ(said->auth_info->claims->string_at("sha256").value_or(""), "ab");
   const auto other =
       known(**whom, with_certificate({"CN=alice@example.com", {"DNS:alice@example.com", "email:eve@example.com"}, ""}));
   ASSERT_FALSE(other);

@@ -35,7 +35,7 @@ class introspected_tokens : public testing::Test {
     hondana::oauth_authenticator_options out;
     out.issuer = issuer_url;
     out.resource = resource_url;
-    out.introspection = {introspection_url, "shelf", "s3cret/+", is_for_all};
+    out.introspection = hondana::introspection_options{introspection_url, "shelf", "s3cret/+", is_for_all};
     out.log = [this](std::string_view line) { log_ += std::string(line) + '\n'; };
     return out;
   }
@@ -107,7 +107,7 @@ TEST_F(introspected_tokens, whose_audience_is_not_said_are_refused_unless_the_op
   says(R"({"active":true,"sub":"alice","aud":null})");
   expect_refused("another audience");
   auto lenient = options();
-  lenient.introspection.audience_is_optional = true;
+  lenient.introspection->audience_is_optional = true;
   resource_server server(lenient, issuer_.caller(), time_.clocks());
   EXPECT_FALSE(server.authenticate(with_token("opaque"), soon()));
   says(R"({"active":true,"sub":"alice","client_id":"editor"})");

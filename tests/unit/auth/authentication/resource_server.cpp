@@ -34,7 +34,7 @@ TEST_F(tokens_of_an_issuer, say_who_asks_with_scopes_and_claims) {
     ASSERT_TRUE(said->auth_info);
     EXPECT_EQ(said->auth_info->client, "editor");
     EXPECT_EQ(said->auth_info->scopes, (std::vector<std::string>{"read", "list"}));
-    EXPECT_EQ(said->auth_info->claims.string_at("sub").value_or(""), "alice");
+    EXPECT_EQ(said->auth_info->claims->string_at("sub").value_or(""), "alice");
   }
 }
 
@@ -198,8 +198,9 @@ TEST(oauth_authenticator, is_refused_options_that_cannot_be) {
   EXPECT_NE(why([](oauth_authenticator_options& of) { of.clock_skew = std::chrono::hours(1); }).find("skew"),
             std::string::npos);
   EXPECT_NE(why([](oauth_authenticator_options& of) { of.challenge_scopes = {"a b"}; }).find("scope"), std::string::npos);
-  EXPECT_NE(why([](oauth_authenticator_options& of) { of.introspection.endpoint = "https://a.example/i"; }).find("secret"),
-            std::string::npos);
+  EXPECT_NE(
+      why([](oauth_authenticator_options& of) { of.introspection.emplace().endpoint = "https://a.example/i"; }).find("secret"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST_F(token_folder, says_whose_a_token_is) {
   EXPECT_EQ(said->identity, "token:laptop");
   EXPECT_EQ(said->address, "192.0.2.7");
   EXPECT_EQ(said->auth_info->scopes, (std::vector<std::string>{"read", "list"}));
-  EXPECT_EQ(said->auth_info->claims.string_at("token").value_or(""), last_id_);
+  EXPECT_EQ(said->auth_info->claims->string_at("token").value_or(""), last_id_);
   EXPECT_FALSE(whom->metadata());
 }
 

@@ -19,12 +19,12 @@ document full() {
   one.tokens = {"access", "refresh", seconds(std::chrono::seconds(2'000)), seconds(std::chrono::seconds(1'000)), "read"};
   out.tokens.push_back(one);
   one.key.scope.clear();
-  one.tokens = {"other", "", std::nullopt, seconds(), ""};
+  one.tokens = {"other", {}, std::nullopt, seconds(), ""};
   out.tokens.push_back(one);
   out.registrations["https://a.example"] = {
       {"client", "secret", seconds(std::chrono::seconds(5)), "client_secret_basic", "http://127.0.0.1:1/callback"},
-      {"another", "", std::nullopt, "", ""}};
-  out.registrations["https://b.example"] = {{"public", "", std::nullopt, "none", "", "/home/ada/key.pem", true, true}};
+      {"another", {}, std::nullopt, {}, {}}};
+  out.registrations["https://b.example"] = {{"public", {}, std::nullopt, "none", {}, "/home/ada/key.pem", true, true}};
   out.keyring_subjects = {"https://m.example/other"};
   return out;
 }

@@ -67,24 +67,24 @@ TEST_F(stored_log_ins, that_cannot_be_read_are_none_until_the_server_asks) {
   const auto tokens = source();
   EXPECT_FALSE(tokens->token());
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(tokens->obtain({server, 0, {}, "", 0}, {}));
+    ASSERT_TRUE(tokens->obtain({server, {}, {}, {}, 0}, {}));
     EXPECT_EQ(tokens->token(), "");
   }
   EXPECT_EQ(said, "no stored login is used for https://m.example/mcp: others can read it\n");
-  const auto refused = tokens->obtain({server, 401, {"Bearer"}, "", 1}, {});
+  const auto refused = tokens->obtain({server, 401, {"Bearer"}, {}, 1}, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::access_denied);
 }
 
 TEST_F(stored_log_ins, that_can_be_read_after_all_are_sent_when_the_server_asks) {
   const auto tokens = source();
-  ASSERT_TRUE(tokens->obtain({server, 0, {}, "", 0}, {}));
+  ASSERT_TRUE(tokens->obtain({server, {}, {}, {}, 0}, {}));
   hondana::token_record kept;
   kept.key = {"https://a.example", server, "client", ""};
   kept.tokens.access_token = "kept";
   ASSERT_TRUE(store->put(kept));
   store->is_mended = true;
-  ASSERT_TRUE(tokens->obtain({server, 401, {"Bearer"}, "", 1}, {}));
+  ASSERT_TRUE(tokens->obtain({server, 401, {"Bearer"}, {}, 1}, {}));
   EXPECT_EQ(tokens->token(), "kept");
 }
 
@@ -128,7 +128,7 @@ TEST(stored_log_in, reads_the_key_of_the_client_that_logged_in_last) {
   ASSERT_TRUE(store->put_registration("https://a.example", client));
   auto with = *make_client_options(store, of);
   ASSERT_TRUE(add_stored_client(with, of.url));
-  EXPECT_EQ(with.private_key, "");
+  EXPECT_EQ(with.private_key, std::nullopt);
   tokens.key.issuer = "https://a.example";
   tokens.key.client_id = "ours";
   tokens.tokens.issued_at += std::chrono::seconds(1);
@@ -143,7 +143,7 @@ TEST(stored_log_in, reads_the_key_of_the_client_that_logged_in_last) {
   ASSERT_FALSE(lost);
   EXPECT_NE(lost.error().public_text.find("/nowhere/key.pem"), std::string::npos) << lost.error().public_text;
   // Nothing is asked without it.
-  const auto refused = make_stored_token_source(of, store, "log in", {})->obtain({of.url, 401, {"Bearer"}, "", 1}, {});
+  const auto refused = make_stored_token_source(of, store, "log in", {})->obtain({of.url, 401, {"Bearer"}, {}, 1}, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().public_text.find("/nowhere/key.pem"), std::string::npos) << refused.error().public_text;
 }
@@ -178,8 +178,8 @@ TEST(stored_log_in, leaves_clients_alone_that_registered_themselves) {
   auto with = *make_client_options(known.store, known.of);
   ASSERT_TRUE(add_stored_client(with, known.of.url));
   ASSERT_TRUE(add_previous_client(with, known.of.url));
-  EXPECT_EQ(with.client_id, "");
-  EXPECT_EQ(with.issuer, "");
+  EXPECT_EQ(with.client_id, std::nullopt);
+  EXPECT_EQ(with.issuer, std::nullopt);
 }
 
 TEST(stored_log_in, makes_another_by_the_client_of_before_unless_another_is_named) {
@@ -197,15 +197,15 @@ TEST(stored_log_in, makes_another_by_the_client_of_before_unless_another_is_name
   EXPECT_EQ(again.client_id, "ours");
   EXPECT_EQ(again.issuer, "https://a.example");
   EXPECT_EQ(again.private_key, "-----BEGIN the key");
-  EXPECT_EQ(after([](auto& with) { with.client_id = "other"; }).private_key, "");
-  EXPECT_EQ(after([](auto& with) { with.metadata_url = "https://c.example/c"; }).client_id, "");
-  EXPECT_EQ(after([](auto& with) { with.issuer = "https://b.example"; }).client_id, "");
-  EXPECT_EQ(after([](auto& with) { with.grant = hondana::oauth_grant::client_credentials; }).client_id, "")
+  EXPECT_EQ(after([](auto& with) { with.client_id = "other"; }).private_key, std::nullopt);
+  EXPECT_EQ(after([](auto& with) { with.metadata_url = "https://c.example/c"; }).client_id, std::nullopt);
+  EXPECT_EQ(after([](auto& with) { with.issuer = "https://b.example"; }).client_id, std::nullopt);
+  EXPECT_EQ(after([](auto& with) { with.grant = hondana::oauth_grant::client_credentials; }).client_id, std::nullopt)
       << "a person's client was taken for a machine's";
   const auto renewed = after([](auto& with) { with.client_secret = "n3w"; });
   EXPECT_EQ(renewed.client_id, "ours");
   EXPECT_EQ(renewed.client_secret, "n3w");
-  EXPECT_EQ(renewed.private_key, "");
+  EXPECT_EQ(renewed.private_key, std::nullopt);
 }
 
 TEST(stored_log_in, is_not_for_a_proxy_that_could_read_it) {

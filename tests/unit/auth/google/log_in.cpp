@@ -50,7 +50,9 @@ std::string query_value(const std::string& url, std::string_view name) {
 class played_page final : public hondana::login_handler {
  public:
   explicit played_page(std::function<std::string(const std::string&)> answers) : answers_(std::move(answers)) {}
-  hondana::result<std::string> listen(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
+  hondana::result<std::string> listen(const std::optional<std::string>&) override {
+    return std::string("http://127.0.0.1:4711/callback");
+  }
   hondana::result<std::string> visit(const std::string& url, const std::stop_token&) override {
     seen = url;
     return answers_(url);

@@ -78,7 +78,9 @@ TEST_F(google_stand_in, does_not_take_a_key_of_somebody_else) {
 /// The browser of somebody who agrees: it is sent back at once.
 class agreeing_browser final : public hondana::login_handler {
  public:
-  hondana::result<std::string> listen(const std::string&) override { return std::string("http://127.0.0.1:4711/callback"); }
+  hondana::result<std::string> listen(const std::optional<std::string>&) override {
+    return std::string("http://127.0.0.1:4711/callback");
+  }
   hondana::result<std::string> visit(const std::string& url, const std::stop_token& stop) override {
     const auto at = hondana::endpoint::endpoint::create({.url = url, .timeout = hondana_test::event_deadline});
     if (!at) return tl::unexpected(at.error());

@@ -57,7 +57,7 @@ TEST(oauth_clients, of_a_registration_only_what_can_be_kept_is_taken) {
                         201));
   ASSERT_TRUE(world.refused());
   const auto kept = world.store->registrations(login_server_url)->at(0);
-  EXPECT_EQ(kept.auth_method, "");
+  EXPECT_EQ(kept.auth_method, std::nullopt);
   EXPECT_EQ(kept.secret_expires_at->time_since_epoch(), seconds(253'402'300'799));
 }
 

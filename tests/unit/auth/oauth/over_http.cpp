@@ -44,7 +44,7 @@ oauth_client_options with_user() {
 }
 
 result<void> refused(oauth_session& session, const std::string& challenge = "Bearer", const std::stop_token& stop = {}) {
-  return session.obtain({session.resource(), 401, {challenge}, "", 1}, stop);
+  return session.obtain({session.resource(), 401, {challenge}, {}, 1}, stop);
 }
 
 TEST(oauth_over_http, a_login_from_end_to_end) {
@@ -170,7 +170,7 @@ TEST(oauth_settings, say_who_gets_a_secret) {
   settings.client_secret = "the-secret";
   settings.issuer = login_server_url;
   EXPECT_TRUE(oauth_session::create(server_url, settings));
-  settings.issuer.clear();
+  settings.issuer.reset();
   settings.trusts_any_issuer = true;
   EXPECT_TRUE(oauth_session::create(server_url, settings));
 }

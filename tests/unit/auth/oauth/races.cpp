@@ -42,7 +42,7 @@ TEST(oauth_races, a_refresh_waits_for_whoever_is_at_it) {
   ASSERT_TRUE(held);
   std::stop_source stop;
   stop.request_stop();
-  const auto stopped = world->session().obtain({server_url, 0, {}, "", 0}, stop.get_token());
+  const auto stopped = world->session().obtain({server_url, {}, {}, {}, 0}, stop.get_token());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, errc::cancelled);
   EXPECT_EQ(world->places.asked("https://as.example/token").size(), 1u);

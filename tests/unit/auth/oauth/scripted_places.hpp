@@ -103,8 +103,8 @@ class scripted_user final : public hondana::login_handler {
  public:
   using script = std::function<result<std::string>(const std::string& page, const std::stop_token&)>;
 
-  result<std::string> listen(const std::string& registered) override {
-    before.push_back(registered);
+  result<std::string> listen(const std::optional<std::string>& registered) override {
+    before.push_back(registered.value_or(""));
     return redirect_uri;
   }
   result<std::string> visit(const std::string& page, const std::stop_token& stop) override {
@@ -179,10 +179,10 @@ class scripted_world {
   /// What a request does that the server refuses with `challenge`.
   [[nodiscard]] result<void> refused(const std::string& challenge = "Bearer", int status = 401, int times = 1) {
     const auto sent = session().token();
-    return session().obtain({server_url, status, {challenge}, sent.value_or(""), times}, {});
+    return session().obtain({server_url, status, {challenge}, sent, times}, {});
   }
   /// What a request does that has no token to send.
-  [[nodiscard]] result<void> lacking() { return session().obtain({server_url, 0, {}, "", 0}, {}); }
+  [[nodiscard]] result<void> lacking() { return session().obtain({server_url, {}, {}, {}, 0}, {}); }
 
   void pass(std::chrono::seconds time) {
     const std::scoped_lock lock(mutex_);

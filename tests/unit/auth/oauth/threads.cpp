@@ -49,7 +49,7 @@ TEST(oauth_threads, many_calls_refused_at_once_lead_to_one_login) {
   callers.reserve(16);
   std::atomic<int> good = 0;
   for (int i = 0; i < 16; ++i)
-    callers.emplace_back([&] { good += session.obtain({server_url, 401, {"Bearer"}, "", 1}, {}).has_value() ? 1 : 0; });
+    callers.emplace_back([&] { good += session.obtain({server_url, 401, {"Bearer"}, {}, 1}, {}).has_value() ? 1 : 0; });
   ASSERT_TRUE(begun.pass());
   EXPECT_EQ(session.token(), "");  // at once, whatever is under way
   done.open();
@@ -82,7 +82,7 @@ TEST(oauth_threads, whoever_waited_for_a_login_that_failed_does_not_bother_the_u
   auto& session = world.session();
   std::atomic<int> told = 0;
   const auto call = [&] {
-    const auto got = session.obtain({server_url, 401, {"Bearer"}, "", 1}, {});
+    const auto got = session.obtain({server_url, 401, {"Bearer"}, {}, 1}, {});
     told += !got && got.error().public_text == "nobody came back" ? 1 : 0;
   };
   std::vector<std::jthread> callers;
@@ -113,9 +113,9 @@ TEST(oauth_threads, whoever_waited_for_a_login_that_was_cancelled_logs_in) {
   };
   auto& session = world.session();
   std::stop_source stop;
-  std::jthread first([&] { EXPECT_FALSE(session.obtain({server_url, 401, {"Bearer"}, "", 1}, stop.get_token())); });
+  std::jthread first([&] { EXPECT_FALSE(session.obtain({server_url, 401, {"Bearer"}, {}, 1}, stop.get_token())); });
   ASSERT_TRUE(begun.pass());
-  std::jthread second([&] { EXPECT_TRUE(session.obtain({server_url, 401, {"Bearer"}, "", 1}, {})); });
+  std::jthread second([&] { EXPECT_TRUE(session.obtain({server_url, 401, {"Bearer"}, {}, 1}, {})); });
   wait_for_waiting(world, 1);
   stop.request_stop();
   first.join();
@@ -133,11 +133,11 @@ TEST(oauth_threads, whoever_waits_for_a_login_is_stopped_by_its_own_token_alone)
     return world.user->agreed(page);
   };
   auto& session = world.session();
-  std::jthread first([&] { EXPECT_TRUE(session.obtain({server_url, 401, {"Bearer"}, "", 1}, {})); });
+  std::jthread first([&] { EXPECT_TRUE(session.obtain({server_url, 401, {"Bearer"}, {}, 1}, {})); });
   ASSERT_TRUE(begun.pass());
   std::stop_source stop;
   std::jthread second([&] {
-    const auto got = session.obtain({server_url, 401, {"Bearer"}, "", 1}, stop.get_token());
+    const auto got = session.obtain({server_url, 401, {"Bearer"}, {}, 1}, stop.get_token());
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::cancelled);
   });
@@ -160,7 +160,7 @@ TEST(oauth_threads, a_stop_reaches_the_login_page) {
   auto& session = world.session();
   std::stop_source stop;
   std::jthread caller([&] {
-    const auto got = session.obtain({server_url, 401, {"Bearer"}, "", 1}, stop.get_token());
+    const auto got = session.obtain({server_url, 401, {"Bearer"}, {}, 1}, stop.get_token());
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, errc::cancelled);
   });

@@ -13,11 +13,11 @@ using namespace hondana_test;
 using std::chrono::seconds;
 
 /// One that somebody has told us.
-hondana::client_registration told(const std::string& id, const std::string& redirect_uri = {}) {
+hondana::client_registration told(const std::string& id, std::optional<std::string> redirect_uri = {}) {
   hondana::client_registration out;
   out.client_id = id;
   out.client_secret = "the only copy";
-  out.redirect_uri = redirect_uri;
+  out.redirect_uri = std::move(redirect_uri);
   out.is_manual = true;
   return out;
 }

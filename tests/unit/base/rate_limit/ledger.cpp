@@ -15,7 +15,13 @@ const clock::time_point start{std::chrono::hours(1)};
 const token_cost one_request{};
 const token_cost one_completion{true, true};
 
-rate_quotas per_second(double requests, double burst, double bytes = 0) { return {{requests, burst}, {bytes, 0}, {}}; }
+/// 0: no limit of requests or bytes, and the default burst.
+rate_quotas per_second(double requests, double burst, double bytes = 0) {
+  rate_quotas out;
+  if (requests > 0) out.requests = rate_quota{requests, burst > 0 ? std::optional(burst) : std::nullopt};
+  if (bytes > 0) out.bytes = rate_quota{bytes};
+  return out;
+}
 
 /// How many in a row are granted at `at`, of at most a thousand.
 int granted(bucket_table& by, std::string_view who, const rate_quotas& allowed, clock::time_point at) {
@@ -59,7 +65,7 @@ TEST(ledger, does_not_let_one_caller_use_what_another_has) {
 
 TEST(ledger, refuses_without_taking) {
   bucket_table by(1024);
-  const rate_quotas allowed{{1, 5}, {}, {1, 2}};
+  const rate_quotas allowed{rate_quota{1, 5}, {}, rate_quota{1, 2}};
   EXPECT_FALSE(by.consume("alice", allowed, one_completion, start));
   EXPECT_FALSE(by.consume("alice", allowed, one_completion, start));
   for (int i = 0; i < 10; ++i) {

@@ -75,7 +75,7 @@ TEST(share_of, is_the_identity_or_else_the_address) {
 TEST(meter, is_none_when_there_is_nothing_to_limit) { EXPECT_EQ(made(per_identity({})), nullptr); }
 
 TEST(meter, counts_identities_apart_wherever_they_come_from) {
-  const auto at = made(per_identity({{1, 2}, {}, {}}));
+  const auto at = made(per_identity({rate_quota{1, 2}, {}, {}}));
   EXPECT_TRUE(at->admit(named("alice", "192.0.2.1"), false, true, opening));
   EXPECT_TRUE(at->admit(named("alice", "192.0.2.2"), false, true, opening));
   const auto refused = at->admit(named("alice", "192.0.2.3"), false, true, opening);
@@ -88,12 +88,12 @@ TEST(meter, counts_identities_apart_wherever_they_come_from) {
 }
 
 TEST(meter, does_not_count_those_whom_nothing_tells_apart_as_one_caller) {
-  const auto at = made(per_identity({{1, 1}, {}, {}}));
+  const auto at = made(per_identity({rate_quota{1, 1}, {}, {}}));
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(at->admit(named("anonymous", "192.0.2.1"), false, true, opening));
 }
 
 TEST(meter, counts_what_arrives_by_network) {
-  const auto at = made(per_address({{1, 3}, {}, {}}));
+  const auto at = made(per_address({rate_quota{1, 3}, {}, {}}));
   EXPECT_EQ(arrivals(*at, "2001:db8::1"), 3);
   EXPECT_EQ(arrivals(*at, "2001:db8::2"), 0);
   EXPECT_EQ(arrivals(*at, "2001:db8:0:1::1"), 3);
@@ -105,7 +105,7 @@ TEST(meter, counts_what_arrives_by_network) {
 }
 
 TEST(meter, counts_a_message_that_has_arrived_once_and_the_others_of_its_batch_each) {
-  const auto at = made(per_address({{1, 5}, {}, {}}));
+  const auto at = made(per_address({rate_quota{1, 5}, {}, {}}));
   const auto who = named("anonymous", "192.0.2.1");
   ASSERT_TRUE(at->admit_message(who.address, opening));
   EXPECT_TRUE(at->admit(who, false, true, opening));
@@ -114,7 +114,7 @@ TEST(meter, counts_a_message_that_has_arrived_once_and_the_others_of_its_batch_e
 }
 
 TEST(meter, limits_completions_besides_requests) {
-  const auto at = made(per_address({{}, {}, {1, 2}}));
+  const auto at = made(per_address({{}, {}, rate_quota{1, 2}}));
   const auto who = named("anonymous", "192.0.2.1");
   EXPECT_TRUE(at->admit(who, true, true, opening));
   EXPECT_TRUE(at->admit(who, true, true, opening));
@@ -124,8 +124,8 @@ TEST(meter, limits_completions_besides_requests) {
 
 TEST(meter, takes_nothing_of_an_identity_whose_address_is_refused) {
   server_limits with;
-  with.per_identity = {{1, 2}, {}, {}};
-  with.per_address = {{1, 1}, {}, {}};
+  with.per_identity = {rate_quota{1, 2}, {}, {}};
+  with.per_address = {rate_quota{1, 1}, {}, {}};
   const auto at = made(with);
   const auto here = named("alice", "192.0.2.1");
   ASSERT_TRUE(at->admit(here, false, false, opening));
@@ -135,8 +135,8 @@ TEST(meter, takes_nothing_of_an_identity_whose_address_is_refused) {
 
 TEST(meter, refuses_whoever_has_had_too_many_bytes_by_either_name) {
   server_limits with;
-  with.per_identity = {{}, {1000, 1000}, {}};
-  with.per_address = {{}, {1000, 1000}, {}};
+  with.per_identity = {{}, rate_quota{1000, 1000}, {}};
+  with.per_address = {{}, rate_quota{1000, 1000}, {}};
   const auto at = made(with);
   EXPECT_TRUE(at->counts_bytes());
   at->charge_bytes(named("alice", "192.0.2.1"), 11'000, opening);

@@ -12,7 +12,7 @@ using clock = rejection_summary::clock;
 using hondana_test::eventually;
 using test::audit_folder;
 
-audit_decision refused(const std::string& address, int status = 401) {
+audit_decision refused(const std::string& address, std::optional<int> status = 401) {
   audit_decision out;
   out.address = address;
   out.method = "POST";
@@ -24,7 +24,7 @@ audit_decision refused(const std::string& address, int status = 401) {
 }
 
 audit_decision malformed(const std::string& identity, const char* why = "malformed") {
-  auto out = refused("192.0.2.7", 0);
+  auto out = refused("192.0.2.7", std::nullopt);
   out.identity = identity;
   out.reason = why;
   return out;
@@ -67,7 +67,7 @@ TEST(audit_refusals, of_messages_are_counted_for_each_caller_and_reason) {
   for (const auto& one : counted) {
     EXPECT_EQ(one.count, 3u);
     EXPECT_FALSE(one.decision.is_request);
-    EXPECT_EQ(one.decision.http_status, 0);
+    EXPECT_EQ(one.decision.http_status, std::nullopt);
   }
   EXPECT_EQ(counted[0].decision.identity, "alice");
   EXPECT_EQ(counted[0].decision.reason, "malformed");
@@ -112,7 +112,7 @@ TEST(audit_refusals, of_more_kinds_than_a_network_may_have_are_counted_as_its) {
   ASSERT_EQ(counted.size(), 1u);
   EXPECT_EQ(counted[0].count, 2u);
   EXPECT_EQ(counted[0].decision.address, "192.0.2.7");
-  EXPECT_EQ(counted[0].decision.http_status, 0) << "of several";
+  EXPECT_EQ(counted[0].decision.http_status, std::nullopt) << "of several";
 }
 
 class refusals_in_a_file : public audit_folder {

@@ -220,7 +220,7 @@ TEST(the_catalog, masks_settings_by_the_last_segment_of_the_uri) {
   for (const auto& [uri, masks] :
        {std::pair{"memo:///a.toml?lines=1-2", true}, {"memo:///b/.env.bak", true}, {"memo:///a.txt", false}}) {
     read_result found;
-    found.contents.push_back({.uri = "", .data = std::make_shared<const std::string>("DB_PASSWORD=aB3dE5fG7!\n")});
+    found.contents.push_back({.data = std::make_shared<const std::string>("DB_PASSWORD=aB3dE5fG7!\n")});
     catalog::mask_secrets(secret_masking::by_server, found, uri);
     EXPECT_EQ(*std::get<shared_bytes>(found.contents.front().data),
               masks ? "DB_PASSWORD=**********\n" : "DB_PASSWORD=aB3dE5fG7!\n")

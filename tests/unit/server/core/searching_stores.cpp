@@ -239,16 +239,16 @@ TEST_F(searching_stores, a_second_server_searches_the_index_of_the_first_and_tak
 TEST_F(searching_stores, a_damaged_index_is_made_anew_while_searches_go_on) {
   const serving ours(options_, shelf_of(200, "pelican stork heron"));
   ours.wait();
-  const auto size = std::filesystem::file_size(options_.path);
-  const auto log_size = std::filesystem::file_size(options_.path + "-wal");
+  const auto size = std::filesystem::file_size(*options_.path);
+  const auto log_size = std::filesystem::file_size(*options_.path + "-wal");
   {
     // Both the file and what is not in it yet; without closing it here, which would give up SQLite's locks.
     static std::fstream file;
     static std::fstream log;
-    file.open(options_.path, std::ios::in | std::ios::out | std::ios::binary);
+    file.open(*options_.path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(100);
     file << std::string(size - 100, '\x55') << std::flush;
-    log.open(options_.path + "-wal", std::ios::in | std::ios::out | std::ios::binary);
+    log.open(*options_.path + "-wal", std::ios::in | std::ios::out | std::ios::binary);
     log << std::string(log_size, '\x55') << std::flush;
   }
   // Whoever read last has pages in memory; sooner or later somebody meets the damage.
@@ -291,7 +291,7 @@ TEST_F(searching_stores, a_full_disk_is_said_and_what_waits_is_indexed_once_ther
   const serving ours(options_, shelf);
   ours.wait();
   {
-    const no_room now(std::filesystem::file_size(options_.path + "-wal") + 20'000);
+    const no_room now(std::filesystem::file_size(*options_.path + "-wal") + 20'000);
     std::string bulky = "heron";
     for (int i = 0; i < 20'000; ++i) bulky += " w" + std::to_string(i * 7919);
     resource entry;
@@ -317,7 +317,7 @@ TEST_F(searching_stores, a_full_disk_is_said_and_what_waits_is_indexed_once_ther
 
 TEST_F(searching_stores, an_index_that_a_change_could_not_be_written_to_is_not_complete) {
   auto& there = search::postgres_server::instance();
-  options_.path.clear();
+  options_.path.reset();
   options_.postgres_url = there.url();
   options_.postgres_schema = "unwritten";
   options_.scan_interval = std::chrono::hours(1);
@@ -346,7 +346,7 @@ TEST_F(searching_stores, an_index_that_a_change_could_not_be_written_to_is_not_c
 }
 
 TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) {
-  options_.path.clear();
+  options_.path.reset();
   options_.postgres_url = search::postgres_server::instance().url();
   options_.postgres_schema = "two_servers";
   const auto shelf = shelf_of(20, "pelican");
@@ -385,7 +385,7 @@ TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) 
 
 TEST_F(searching_stores, an_index_in_postgresql_goes_on_once_its_model_can_be_changed) {
   auto& there = search::postgres_server::instance();
-  options_.path.clear();
+  options_.path.reset();
   options_.postgres_url = there.url();
   options_.postgres_schema = "other_model";
   const auto shelf = shelf_of(3, "pelican");

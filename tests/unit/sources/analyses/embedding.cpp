@@ -50,8 +50,8 @@ TEST(served_embedded_analyses, are_claimed_once_put_found_and_forgotten) {
   const auto found = cache.get(wanted.question);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->status, analysis_answer::cache_status::fresh);
-  EXPECT_EQ(found->analysis.string_at("/consensus/content").value_or(""), "はい");
-  EXPECT_EQ(cache.get(kept->id).value(), found->analysis);
+  EXPECT_EQ(found->analysis->string_at("/consensus/content").value_or(""), "はい");
+  EXPECT_EQ(cache.get(kept->id).value(), *found->analysis);
   EXPECT_EQ(cache.invalidate({.id = kept->id}).value(), 1u);
   EXPECT_FALSE(cache.get(kept->id));
   EXPECT_EQ(cache.get(wanted.question)->status, analysis_answer::cache_status::missing);

@@ -44,8 +44,8 @@ requests_per_second = 20
   EXPECT_EQ(limits.total_timeout, 60s);
   EXPECT_EQ(limits.max_tracked_callers, 1000u);
   EXPECT_TRUE(limits.limits_loopback);
-  EXPECT_EQ(limits.per_identity, (rate_quotas{{50, 500}, {10.0 * (1 << 20), 1 << 30}, {0.5, 7}}));
-  EXPECT_EQ(limits.per_address.requests, (rate_quota{20, 0})) << "the burst of the default is that of another rate";
+  EXPECT_EQ(limits.per_identity, (rate_quotas{rate_quota{50, 500}, rate_quota{10.0 * (1 << 20), 1 << 30}, rate_quota{0.5, 7}}));
+  EXPECT_EQ(limits.per_address.requests, (rate_quota{20, {}})) << "the burst of the default is that of another rate";
   EXPECT_EQ(limits.per_address.completions, (rate_quota{100, 200}));
   EXPECT_EQ(limits.call_timeouts.at("resources/read"), 5s);
   EXPECT_EQ(limits.call_timeouts.at("tools/call"), 40s);
@@ -55,7 +55,7 @@ TEST(limit_settings, without_the_table_addresses_of_other_machines_are_limited_a
   const auto made = parse("", "hondana.toml");
   ASSERT_TRUE(made);
   EXPECT_EQ(made->limits.per_identity, rate_quotas{});
-  EXPECT_EQ(made->limits.per_address, (rate_quotas{{1000, 2000}, {}, {100, 200}}));
+  EXPECT_EQ(made->limits.per_address, (rate_quotas{rate_quota{1000, 2000}, {}, rate_quota{100, 200}}));
   EXPECT_FALSE(made->limits.limits_loopback);
   EXPECT_EQ(made->limits.total_timeout, 15min);
   EXPECT_TRUE(made->limits.call_timeouts.empty());

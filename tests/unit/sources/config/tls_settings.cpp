@@ -16,20 +16,20 @@ TEST(tls_settings, everything_the_table_can_say_is_read) {
   const std::string both = "[http.tls]\ncertificate_file = \"tls/chain.pem\"\nkey_file = \"/run/key.pem\"\n";
   auto made = parse(both, "/etc/hondana/t.toml");
   ASSERT_TRUE(made) << made.error().public_text;
-  EXPECT_EQ(made->http.tls.certificate_file, "/etc/hondana/tls/chain.pem");
-  EXPECT_EQ(made->http.tls.key_file, "/run/key.pem");
-  EXPECT_EQ(made->http.tls.client_ca_file, "");
-  EXPECT_FALSE(made->http.tls.requires_client_certificate);
+  EXPECT_EQ(made->http.tls->certificate_file, "/etc/hondana/tls/chain.pem");
+  EXPECT_EQ(made->http.tls->key_file, "/run/key.pem");
+  EXPECT_EQ(made->http.tls->client_ca_file, std::nullopt);
+  EXPECT_FALSE(made->http.tls->requires_client_certificate);
   for (const auto& [more, needs] : std::vector<std::pair<std::string, bool>>{
            {"", true}, {"client_certificates = \"required\"\n", true}, {"client_certificates = \"optional\"\n", false}}) {
     made = parse(both + "client_ca_file = \"clients.pem\"\n" + more, "/etc/hondana/t.toml");
     ASSERT_TRUE(made) << made.error().public_text;
-    EXPECT_EQ(made->http.tls.client_ca_file, "/etc/hondana/clients.pem");
-    EXPECT_EQ(made->http.tls.requires_client_certificate, needs) << more;
+    EXPECT_EQ(made->http.tls->client_ca_file, "/etc/hondana/clients.pem");
+    EXPECT_EQ(made->http.tls->requires_client_certificate, needs) << more;
   }
 }
 
-TEST(tls_settings, without_the_table_there_is_no_tls) { EXPECT_EQ(parse("", "t.toml")->http.tls, tls_options{}); }
+TEST(tls_settings, without_the_table_there_is_no_tls) { EXPECT_EQ(parse("", "t.toml")->http.tls, std::nullopt); }
 
 TEST(tls_settings, a_mistake_is_named) {
   for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{

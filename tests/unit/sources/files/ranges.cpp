@@ -89,7 +89,7 @@ TEST_F(ranges, repeat_the_uri_as_it_was_asked) {
   root_.write("f.txt", "one\ntwo\n");
   const auto answer = read(*files_, root_.uri("%66.txt?lines=1-1"));
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->contents[0].uri, "");  // empty stands for the URI as asked
+  EXPECT_EQ(answer->contents[0].uri, std::nullopt);  // empty stands for the URI as asked
   EXPECT_EQ(answer->contents[0].name, "f.txt");
 }
 

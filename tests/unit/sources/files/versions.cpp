@@ -13,7 +13,7 @@
 namespace hondana::files {
 namespace {
 
-result<resource> describe(files_provider& files, const std::string& uri, const std::string& known_version = {}) {
+result<resource> describe(files_provider& files, const std::string& uri, const std::optional<std::string>& known_version = {}) {
   describe_request request;
   request.uri = uri;
   request.known_version = known_version;

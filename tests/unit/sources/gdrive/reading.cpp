@@ -40,12 +40,12 @@ TEST_F(gdrive_reads, a_spreadsheet_is_a_csv_for_each_sheet) {
   ASSERT_TRUE(made) << made.error().public_text;
   ASSERT_EQ(made->contents.size(), 2u);
   EXPECT_EQ(bytes_of(made->contents[0]), "a,1\n");
-  EXPECT_EQ(made->contents[0].uri, "");
+  EXPECT_EQ(made->contents[0].uri, std::nullopt);
   EXPECT_EQ(bytes_of(made->contents[1]), "b,2\n");
   EXPECT_EQ(made->contents[1].mime_type, "text/csv");
   EXPECT_EQ(made->contents[1].uri, "gdrive://my-drive/Book?sheet=%E5%A3%B2%E4%B8%8A");
   EXPECT_EQ(fact(made->contents[1].metadata, sheet_key), "売上");
-  const auto one = read(*drive, made->contents[1].uri);
+  const auto one = read(*drive, *made->contents[1].uri);
   ASSERT_TRUE(one) << one.error().public_text;
   ASSERT_EQ(one->contents.size(), 1u);
   EXPECT_EQ(bytes_of(one->contents[0]), "b,2\n");

@@ -136,7 +136,7 @@ TEST(mounted_excludes, hold_for_contents_that_come_with_a_folder) {
   const auto got = made.mounted->read(reading_of("mcp://team/note:///team"));
   ASSERT_TRUE(got) << got.error().public_text << made.log.text();
   std::vector<std::string> uris;
-  for (const auto& one : got->contents) uris.push_back(one.uri);
+  for (const auto& one : got->contents) uris.push_back(one.uri.value_or(""));
   EXPECT_THAT(uris, ElementsAre("", "mcp://team/note:///team/plan"));
   EXPECT_FALSE(made.mounted->read(reading_of("mcp://team/note:///team/secret")));
 }
@@ -222,7 +222,7 @@ TEST(mounted_servers, are_connected_at_once_when_they_are_eager) {
   EXPECT_THAT(lazy->health().detail, HasSubstr("not used yet"));
   options.eager = true;
   options.name = "eager";
-  options.prefix.clear();
+  options.prefix.reset();
   const auto eager = mount(options);
   eager->set_listener(std::make_shared<note_taker>(news));
   EXPECT_TRUE(log.hears("mount \"eager\": connected to")) << log.text();

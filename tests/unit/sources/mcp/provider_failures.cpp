@@ -49,7 +49,7 @@ TEST(mounted_failures, of_a_server_that_is_not_there_say_which_one_and_what_to_d
 TEST(mounted_failures, of_a_server_that_has_had_too_much_of_us_leave_it_alone_for_as_long_as_it_says) {
   const manual_clock clock;
   server_options options;
-  options.limits.per_address = {{0.02, 30}, {}, {}};
+  options.limits.per_address = {rate_quota{0.02, 30}, {}, {}};
   options.limits.limits_loopback = true;
   memo_server other(options);
   auto service = listening(other.here);

@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/must.hpp"
+
 namespace {
 
 using namespace hondana;
@@ -157,7 +159,7 @@ TEST_F(memory, may_change_while_it_is_listed_and_read) {
   std::jthread changing([this](const std::stop_token& stop) {
     for (int index = 0; !stop.stop_requested(); index = (index + 1) % 50) {
       const auto uri = "memo:///" + std::to_string(index);
-      if (!memo.remove(uri)) (void)memo.add(entry(uri), "y");
+      if (!memo.remove(uri)) must(memo.add(entry(uri), "y"));
     }
   });
   for (int round = 0; round < 200; ++round) {

@@ -18,7 +18,7 @@ std::shared_ptr<made_backend> one_gauge() {
   return of;
 }
 
-result<resource> described(const served_metrics& app, const std::string& uri, const std::string& known = {}) {
+result<resource> described(const served_metrics& app, const std::string& uri, const std::optional<std::string>& known = {}) {
   describe_request request;
   request.uri = uri;
   request.known_version = known;

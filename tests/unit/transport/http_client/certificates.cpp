@@ -39,8 +39,8 @@ class client_certificates : public ::testing::Test {
     where.port = 0;
     where.tls = {folder.write("server.pem", own.certificate_text()), folder.write("server-key.pem", own.key_text()), {}, false};
     if (clients != nullptr) {
-      where.tls.client_ca_file = folder.write("clients.pem", clients->certificate_text());
-      where.tls.requires_client_certificate = true;
+      where.tls->client_ca_file = folder.write("clients.pem", clients->certificate_text());
+      where.tls->requires_client_certificate = true;
     }
     auto started = hondana::http_service::start(server, where);
     ASSERT_TRUE(started) << started.error().public_text;
@@ -103,9 +103,9 @@ TEST_F(client_certificates, a_server_of_others_is_not_trusted_and_the_file_is_na
   auto to = target();
   to.ca_file = folder.write("others.pem", issued().certificate_text());
   const auto why = outcome(to);
-  expect(why, "is not trusted by " + to.ca_file);
+  expect(why, "is not trusted by " + *to.ca_file);
   expect(why, "certificate");
-  to.ca_file.clear();
+  to.ca_file.reset();
   expect(outcome(to), "--cacert FILE");
 }
 
@@ -123,7 +123,7 @@ TEST_F(client_certificates, what_is_shown_is_taken_by_a_server_that_needs_it) {
   show(to, alice);
   EXPECT_EQ(outcome(to), "answered");
   to.certificate_file = folder.write("both.pem", alice.key_text() + alice.certificate_text());
-  to.key_file.clear();
+  to.key_file.reset();
   EXPECT_EQ(outcome(to), "answered");
 }
 
@@ -131,9 +131,9 @@ TEST_F(client_certificates, are_shown_by_small_calls_to_the_one_origin_they_are_
   serve(&authority);
   auto to = target();
   show(to, alice);
-  hondana::transport::http_client::call_policy under{.trusted_hosts = {"127.0.0.1"}, .ca_file = to.ca_file};
-  under.certificate_file = to.certificate_file;
-  under.key_file = to.key_file;
+  hondana::transport::http_client::call_policy under{.trusted_hosts = {"127.0.0.1"}, .ca_file = *to.ca_file};
+  under.certificate_file = *to.certificate_file;
+  under.key_file = *to.key_file;
   under.certificate_origin = "https://127.0.0.1:1";
   EXPECT_FALSE(call_guarded({.url = to.url}, under, {}));
   under.certificate_origin = *hondana::transport::http_client::origin_of(to.url);
@@ -153,10 +153,10 @@ TEST_F(client_certificates, one_that_the_server_does_not_take_is_named) {
   serve(&authority);
   auto to = target();
   show(to, issued({.name = "alice"}));
-  expect(outcome(to), "rejected the client certificate " + to.certificate_file);
+  expect(outcome(to), "rejected the client certificate " + *to.certificate_file);
   show(to, issued({.name = "alice", .from = -7200, .until = -3600}, &authority));
   const auto why = outcome(to);
-  expect(why, "rejected the client certificate " + to.certificate_file);
+  expect(why, "rejected the client certificate " + *to.certificate_file);
   expect(why, "expired");
 }
 
@@ -164,21 +164,21 @@ TEST_F(client_certificates, files_are_checked_before_anything_is_sent) {
   serve(nullptr);
   auto to = target();
   to.ca_file = folder.path("missing.pem");
-  expect(why_not(to), "Cannot use the authorities " + to.ca_file + ": No such file or directory");
+  expect(why_not(to), "Cannot use the authorities " + *to.ca_file + ": No such file or directory");
   to.ca_file = folder.write("text.pem", "nothing");
   expect(why_not(to), "it contains no certificate");
   to = target();
   to.certificate_file = folder.path("missing.pem");
-  expect(why_not(to), "Cannot use the certificate " + to.certificate_file);
+  expect(why_not(to), "Cannot use the certificate " + *to.certificate_file);
   to = target();
   show(to, alice);
   to.key_file = folder.write("other.pem", issued().key_text());
-  expect(why_not(to), "other.pem: it does not belong to the certificate in " + to.certificate_file);
+  expect(why_not(to), "other.pem: it does not belong to the certificate in " + *to.certificate_file);
   to.key_file = folder.write("locked.pem", alice.key_text("secret"));
   expect(why_not(to), "passphrase");
   to.key_file = to.certificate_file;
   expect(why_not(to), "it contains no key");
-  to.certificate_file.clear();
+  to.certificate_file.reset();
   expect(why_not(to), "has no certificate");
 }
 

@@ -118,7 +118,7 @@ TEST(http_target, a_unix_socket_and_a_proxy_exclude_each_other) {
   target.socket_path = "/tmp/x";
   target.proxy = "http://b";
   EXPECT_NE(why_not(target).find("exclude"), std::string::npos);
-  target.proxy.clear();
+  target.proxy.reset();
   target.socket_path = std::string(200, 'x');
   EXPECT_NE(why_not(target).find("107"), std::string::npos);
 }
@@ -221,7 +221,7 @@ TEST(http_target, a_unix_socket_is_connected_to_whatever_the_url_says) {
         [](const heard_request&, scripted_connection& to) { return to.answer(200, "application/json", answering(1)); }, path);
     auto target = at("http://somewhere.example/mcp");
     target.socket_path = path;
-    target.proxy.clear();
+    target.proxy.reset();
     auto channel = std::move(*make_http(target, heard, {}, {}));
     channel->send(call(1));
     ASSERT_TRUE(heard.ending_of(1));

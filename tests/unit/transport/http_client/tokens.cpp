@@ -125,8 +125,8 @@ TEST(http_tokens, where_there_is_none_at_hand_one_is_obtained_before_anything_is
   ASSERT_TRUE(with.heard.ending_of(1));
   EXPECT_EQ(with.server.requests(1).size(), 1u);
   const auto why = with.tokens->asked(1).at(0);
-  EXPECT_EQ(why.status, 0);
-  EXPECT_EQ(why.token, "");
+  EXPECT_EQ(why.status, std::nullopt);
+  EXPECT_EQ(why.token, std::nullopt);
   EXPECT_TRUE(why.challenges.empty());
 }
 

@@ -112,7 +112,7 @@ class refusals final : public hondana::auditor {
   ~refusals() override = default;
   hondana::result<std::uint64_t> record_decision(const hondana::audit_decision& what) override {
     const std::lock_guard lock(mutex_);
-    if (!what.is_allowed) all_.push_back(what.identity + '/' + std::to_string(what.http_status));
+    if (!what.is_allowed) all_.push_back(what.identity + '/' + std::to_string(what.http_status.value_or(0)));
     return 0;
   }
   void record_completion(std::uint64_t, const hondana::audit_completion&) override {}

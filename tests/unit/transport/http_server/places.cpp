@@ -107,6 +107,16 @@ TEST(listening, on_all_addresses_answers_to_its_configured_hosts_only) {
   }
 }
 
+TEST(listening, rejects_limits_and_timeouts_of_zero) {
+  const std::string zero = "http_options: limits, timeouts and threads must be greater than 0";
+  auto options = at("127.0.0.1");
+  options.max_sessions = 0;
+  EXPECT_EQ(refusal(options), zero);
+  options = at("127.0.0.1");
+  options.header_timeout = std::chrono::milliseconds(0);
+  EXPECT_EQ(refusal(options), zero);
+}
+
 TEST(unix_socket, is_for_its_owner_and_speaks_http) {
   const folder where;
   hondana::server server = must(hondana::server::create());
@@ -117,17 +127,17 @@ TEST(unix_socket, is_for_its_owner_and_speaks_http) {
     ASSERT_TRUE(service) << service.error().public_text;
     EXPECT_EQ(service->port(), 0);
     struct stat there{};
-    ASSERT_EQ(::lstat(options.socket_path.c_str(), &there), 0);
+    ASSERT_EQ(::lstat(options.socket_path->c_str(), &there), 0);
     EXPECT_TRUE(S_ISSOCK(there.st_mode));
     EXPECT_EQ(there.st_mode & 0777, 0600u);
-    auto peer = client::at_path(options.socket_path);
+    auto peer = client::at_path(*options.socket_path);
     peer.send(post(discovery));
     EXPECT_EQ(peer.receive().status, 200);
     peer.send("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     EXPECT_EQ(peer.receive().status, 403);
   }
   struct stat there{};
-  EXPECT_NE(::lstat(options.socket_path.c_str(), &there), 0) << "the file outlived its server";
+  EXPECT_NE(::lstat(options.socket_path->c_str(), &there), 0) << "the file outlived its server";
 }
 
 TEST(unix_socket, lets_in_whom_mode_and_group_say) {
@@ -141,7 +151,7 @@ TEST(unix_socket, lets_in_whom_mode_and_group_say) {
   const auto service = http_service::start(server, options);
   ASSERT_TRUE(service) << service.error().public_text;
   struct stat there{};
-  ASSERT_EQ(::lstat(options.socket_path.c_str(), &there), 0);
+  ASSERT_EQ(::lstat(options.socket_path->c_str(), &there), 0);
   EXPECT_EQ(there.st_mode & 0777, 0660u);
   EXPECT_EQ(there.st_gid, ::getegid());
   options.socket_path = where.path("another");
@@ -161,7 +171,7 @@ TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
     const int stale = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, options.socket_path.c_str(), sizeof address.sun_path - 1);
+    std::strncpy(address.sun_path, options.socket_path->c_str(), sizeof address.sun_path - 1);
     ASSERT_EQ(::bind(stale, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     ::close(stale);
   }
@@ -169,15 +179,15 @@ TEST(unix_socket, replaces_one_that_nobody_answers_on_and_no_other) {
   const auto first = http_service::start(server, options);
   ASSERT_TRUE(first) << first.error().public_text;
   EXPECT_NE(refusal(options).find("another program answers there"), std::string::npos) << refusal(options);
-  auto peer = client::at_path(options.socket_path);
+  auto peer = client::at_path(*options.socket_path);
   peer.send(post(discovery));
   EXPECT_EQ(peer.receive().status, 200) << "the second server disturbed the first";
 
   options.socket_path = where.path("file");
-  std::ofstream(options.socket_path) << "precious";
+  std::ofstream(*options.socket_path) << "precious";
   EXPECT_NE(refusal(options).find("is not a socket"), std::string::npos) << refusal(options);
   std::string kept;
-  std::ifstream(options.socket_path) >> kept;
+  std::ifstream(*options.socket_path) >> kept;
   EXPECT_EQ(kept, "precious");
 
   options.socket_path = where.path("missing/s");
@@ -193,11 +203,11 @@ TEST(unix_socket, that_was_replaced_meanwhile_is_left_alone) {
   hondana::server server = must(hondana::server::create());
   auto service = http_service::start(server, options);
   ASSERT_TRUE(service);
-  ASSERT_EQ(::unlink(options.socket_path.c_str()), 0);
-  std::ofstream(options.socket_path) << "somebody else's";
+  ASSERT_EQ(::unlink(options.socket_path->c_str()), 0);
+  std::ofstream(*options.socket_path) << "somebody else's";
   service->drain(std::chrono::milliseconds(0));
   struct stat there{};
-  EXPECT_EQ(::lstat(options.socket_path.c_str(), &there), 0);
+  EXPECT_EQ(::lstat(options.socket_path->c_str(), &there), 0);
 }
 
 int listening_descriptor(bool listens = true) {
@@ -216,7 +226,7 @@ TEST(inherited_sockets, are_listened_on_instead_and_closed_at_the_end) {
   options.inherited_sockets = {listening_descriptor(), listening_descriptor()};
   options.inherited_admin_socket = listening_descriptor();
   std::vector<std::uint16_t> ports;
-  for (const int one : {options.inherited_sockets[0], options.inherited_sockets[1], options.inherited_admin_socket}) {
+  for (const int one : {options.inherited_sockets[0], options.inherited_sockets[1], *options.inherited_admin_socket}) {
     sockaddr_in bound{};
     socklen_t size = sizeof bound;
     ::getsockname(one, reinterpret_cast<sockaddr*>(&bound), &size);

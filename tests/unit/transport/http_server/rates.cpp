@@ -43,7 +43,7 @@ constexpr double never = 0.001;  // a second: none comes back while a test runs
 
 hondana::server_options by_address(double burst) {
   hondana::server_options out;
-  out.limits.per_address = {{never, burst}, {}, {}};
+  out.limits.per_address = {hondana::rate_quota{never, burst}, {}, {}};
   out.limits.limits_loopback = true;
   return out;
 }
@@ -146,7 +146,7 @@ TEST(http_rates, clients_behind_a_trusted_proxy_count_by_their_own_networks) {
 
 TEST(http_rates, a_stateless_request_of_a_caller_is_refused_with_a_status) {
   const hondana::manual_clock clock;
-  guarded with(by_identity({{never, 2}, {}, {}}));
+  guarded with(by_identity({hondana::rate_quota{never, 2}, {}, {}}));
   for (int i = 0; i < 2; ++i) EXPECT_EQ(ask(with, protected_post("alice")).status, 200);
   const auto refused = ask(with, protected_post("alice"));
   EXPECT_EQ(refused.status, 429);
@@ -160,7 +160,7 @@ TEST(http_rates, a_stateless_request_of_a_caller_is_refused_with_a_status) {
 }
 
 TEST(http_rates, a_request_of_a_session_is_refused_with_a_status_and_the_session_lives_on) {
-  guarded with(by_identity({{never, 2}, {}, {}}));
+  guarded with(by_identity({hondana::rate_quota{never, 2}, {}, {}}));
   const auto id = session_of(with, "alice");
   ASSERT_FALSE(id.empty());
   EXPECT_THAT(ask(with, in_session(id, "alice", legacy_read)).body, HasSubstr("alice at "));
@@ -173,7 +173,7 @@ TEST(http_rates, a_request_of_a_session_is_refused_with_a_status_and_the_session
 }
 
 TEST(http_rates, a_client_of_the_oldest_transport_is_told_on_its_stream) {
-  guarded with(by_identity({{never, 1}, {}, {}}));
+  guarded with(by_identity({hondana::rate_quota{never, 1}, {}, {}}));
   auto stream = with.peer();
   stream.send("GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n" + bearer("alice") + "\r\n");
   const auto greeting = stream.receive_until("\n\n");
@@ -211,7 +211,7 @@ TEST(http_rates, each_message_of_a_batch_counts_for_its_address_too) {
 
 TEST(http_rates, whoever_has_had_too_many_bytes_waits_until_they_are_made_up_for) {
   const hondana::manual_clock clock;
-  auto options = by_identity({{}, {1000, 1000}, {}});
+  auto options = by_identity({{}, hondana::rate_quota{1000, 1000}, {}});
   guarded with(options);
   with.source->entries["memo:///long"] = [](const auto&) { return hondana::text_read_result(std::string(50'000, 'x')); };
   EXPECT_EQ(ask(with, protected_post("alice", library::read("memo:///long"))).status, 200);
@@ -228,7 +228,7 @@ TEST(http_rates, whoever_has_had_too_many_bytes_waits_until_they_are_made_up_for
 
 TEST(http_rates, an_answer_that_its_reader_leaves_half_way_is_charged_for_what_was_written) {
   const hondana::manual_clock clock;
-  auto options = by_identity({{}, {1000, 1000}, {}});
+  auto options = by_identity({{}, hondana::rate_quota{1000, 1000}, {}});
   guarded with(options);
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
   with.source->entries["memo:///huge"] = [given](const auto&) -> hondana::result<hondana::read_result> {

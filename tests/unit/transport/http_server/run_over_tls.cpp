@@ -22,10 +22,10 @@ ports& known() {
 
 }  // namespace
 
-const hondana::tls_options& tls_of_this_run() {
+const std::optional<hondana::tls_options>& tls_of_this_run() {
   static const pem_folder folder;
-  static const hondana::tls_options made = [] {
-    if (std::getenv("HONDANA_TEST_TLS") == nullptr) return hondana::tls_options{};
+  static const std::optional<hondana::tls_options> made = []() -> std::optional<hondana::tls_options> {
+    if (std::getenv("HONDANA_TEST_TLS") == nullptr) return std::nullopt;
     const issued own;
     return hondana::tls_options{
         folder.write("certificate.pem", own.certificate_text()), folder.write("key.pem", own.key_text()), {}, false};

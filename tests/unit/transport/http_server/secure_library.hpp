@@ -17,7 +17,8 @@ class secure_library {
   explicit secure_library(hondana::transport::http_server::limits with = {}, const issued* clients = nullptr,
                           bool needs = false)
       : files_{folder_.path("certificate.pem"), folder_.path("key.pem"),
-               clients == nullptr ? "" : folder_.write("clients.pem", clients->certificate_text()), needs} {
+               clients == nullptr ? std::nullopt : std::optional(folder_.write("clients.pem", clients->certificate_text())),
+               needs} {
     show(issued({.serial = 11}));
     shelf_ = std::make_unique<library>(with, hondana::server_options{}, "127.0.0.1:0", files_);
   }

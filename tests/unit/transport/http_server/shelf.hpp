@@ -109,7 +109,7 @@ class letters final : public hondana::byte_reader {
 class library {
  public:
   explicit library(hondana::transport::http_server::limits with = {}, hondana::server_options options = {},
-                   std::string admin = {}, hondana::tls_options tls = tls_of_this_run())
+                   std::optional<std::string> admin = {}, std::optional<hondana::tls_options> tls = tls_of_this_run())
       : server(must(hondana::server::create(log_into(std::move(options))))) {
     source->entries["memo:///a"] = [](const auto&) { return hondana::text_read_result("hello"); };
     if (const auto added = server.add(source); !added) throw std::runtime_error(added.error().public_text);
@@ -121,7 +121,7 @@ class library {
     auto started = hondana::transport::http_server::service::start(server.core(), where, with);
     if (!started) throw std::runtime_error(started.error().public_text);
     service = std::move(*started);
-    if (!where.tls.certificate_file.empty() && where.tls == tls_of_this_run()) speaks_tls(tls_port_ = port(), true);
+    if (where.tls && where.tls == tls_of_this_run()) speaks_tls(tls_port_ = port(), true);
   }
   ~library() { speaks_tls(tls_port_, false); }
   library(const library&) = delete;

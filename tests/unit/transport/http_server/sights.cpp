@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/must.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/guarded.hpp"
 #include "unit/transport/http_server/protected_requests.hpp"
@@ -59,8 +60,8 @@ struct session_of_two_tokens : guarded {
   }
   /// What is told of a change of both, up to that of the one that everybody sees.
   std::string told_of_changes(client& stream) {
-    server.notify_resource_updated("memo:///secret/plan");
-    server.notify_resource_updated("memo:///who");
+    must(server.notify_resource_updated("memo:///secret/plan"));
+    must(server.notify_resource_updated("memo:///who"));
     return stream.receive_until("memo:///who\"");
   }
   std::string id;
@@ -97,9 +98,9 @@ struct session_that_has_heard : guarded {
     }
     auto stream = peer();
     stream.send(session_get(id, "alice"));
-    server.notify_resource_updated("memo:///secret/plan");
+    must(server.notify_resource_updated("memo:///secret/plan"));
     EXPECT_THAT(stream.receive_until("secret/plan"), HasSubstr("resources/updated"));
-    server.notify_resource_updated("memo:///who");
+    must(server.notify_resource_updated("memo:///who"));
     EXPECT_THAT(stream.receive_until("memo:///who"), HasSubstr("resources/updated"));
   }
   /// The stream, from its beginning.
@@ -124,8 +125,8 @@ TEST(sights_of_sessions, that_have_changed_leave_a_stream_that_goes_on_without_w
   session_that_has_heard with;
   ASSERT_TRUE(with.server.replace(ruled(true), {with.source}));
   auto stream = with.come_back();
-  with.server.notify_resource_updated("memo:///secret/plan");
-  with.server.notify_resource_updated("memo:///who");
+  must(with.server.notify_resource_updated("memo:///secret/plan"));
+  must(with.server.notify_resource_updated("memo:///who"));
   EXPECT_THAT(stream.receive_until("memo:///who"), Not(HasSubstr("secret")));
 }
 
@@ -134,7 +135,7 @@ TEST(sights_of_sessions, that_have_changed_have_sent_again_what_was_missed_since
   ASSERT_TRUE(with.server.replace(ruled(true), {with.source}));
   {
     auto stream = with.come_back();
-    with.server.notify_resource_updated("memo:///who");
+    must(with.server.notify_resource_updated("memo:///who"));
     EXPECT_THAT(stream.receive_until("memo:///who"), HasSubstr("resources/updated"));
   }
   EXPECT_THAT(with.come_back().receive_until("memo:///who"), HasSubstr("resources/updated"));

@@ -112,7 +112,7 @@ TEST(http_over_tls, who_speaks_plain_http_is_told_so) {
 }
 
 TEST(http_over_tls, who_speaks_it_to_a_plain_port_is_told_so_in_http) {
-  library plain({}, {}, {}, hondana::tls_options{});
+  library plain({}, {}, {}, std::nullopt);
   client peer(plain.port());
   EXPECT_FALSE(peer.shake_hands());
   EXPECT_TRUE(has(peer.trouble(), "wrong version number")) << peer.trouble();
@@ -134,7 +134,7 @@ TEST(http_over_tls, a_unix_socket_stays_plain) {
   where.tls = {folder.write("certificate.pem", own.certificate_text()), folder.write("key.pem", own.key_text()), {}, false};
   const auto service = hondana::http_service::start(server, where);
   ASSERT_TRUE(service) << service.error().public_text;
-  auto peer = client::at_path(where.socket_path);
+  auto peer = client::at_path(*where.socket_path);
   peer.send(get("/healthz"));
   EXPECT_EQ(peer.receive().status, 200);
 }
@@ -184,7 +184,11 @@ TEST(http_over_tls, an_answer_that_is_cut_off_ends_without_one) {
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
   with->source->entries["memo:///big"] = [given](const auto&) {
     hondana::read_result out;
-    out.contents.push_back({"", "big", "", "text/plain", hondana::content_kind::text,
+    out.contents.push_back({{},
+                            "big",
+                            "",
+                            "text/plain",
+                            hondana::content_kind::text,
                             std::make_shared<hondana_test::letters>(5u << 20, given, 2u << 20)});
     return out;
   };

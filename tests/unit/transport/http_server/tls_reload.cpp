@@ -52,7 +52,7 @@ TEST(http_certificates, that_cannot_be_used_leave_the_old_ones_in_place) {
 }
 
 TEST(http_certificates, are_not_read_where_there_are_none) {
-  library plain({}, {}, {}, hondana::tls_options{});
+  library plain({}, {}, {}, std::nullopt);
   EXPECT_TRUE(plain.service->reload_certificates());
 }
 

@@ -192,7 +192,7 @@ TEST(http_traffic, running_out_of_descriptors_passes) {
   hondana::transport::http_server::limits quick;
   quick.accept_retry_delay = milliseconds(5);
   // A handshake would wait for what this thread does later.
-  library with(quick, {}, {}, hondana::tls_options{});
+  library with(quick, {}, {}, std::nullopt);
   client waiting;
   {
     const no_descriptors meanwhile;
@@ -212,7 +212,11 @@ TEST(http_traffic, a_reader_that_never_reads_is_dropped) {
   const auto given = std::make_shared<std::atomic<std::uint64_t>>(0);
   with.source->entries["memo:///big"] = [given](const auto&) {
     hondana::read_result out;
-    out.contents.push_back({"", "big", "", "text/plain", hondana::content_kind::text,
+    out.contents.push_back({{},
+                            "big",
+                            "",
+                            "text/plain",
+                            hondana::content_kind::text,
                             std::make_shared<hondana_test::letters>(std::uint64_t{60} << 20, given)});
     return out;
   };

@@ -131,7 +131,7 @@ TEST(limits, hold_as_they_are_configured_now_and_for_what_was_asked_before) {
 
 TEST(limits, that_cannot_be_are_refused_and_named) {
   server_limits limits;
-  limits.per_identity.bytes.per_second = -1;
+  limits.per_identity.bytes = rate_quota{-1};
   EXPECT_FALSE(server::create(with_limits(limits)));
   limits = {};
   limits.call_timeouts["resources/raed"] = 1s;
@@ -161,6 +161,21 @@ TEST(limits, that_cannot_be_are_refused_and_named) {
   limits.sources[nullptr].max_concurrency = 1'000'000;
   EXPECT_FALSE(validate_server_limits(limits));
   EXPECT_TRUE(validate_server_limits(server_limits()));
+}
+
+TEST(limits, of_zero_are_refused) {
+  server_limits limits;
+  limits.per_address.requests = rate_quota{0};
+  EXPECT_FALSE(validate_server_limits(limits));
+  limits = {};
+  limits.per_address.requests = rate_quota{1, 0};
+  EXPECT_FALSE(validate_server_limits(limits));
+  limits = {};
+  limits.sources[nullptr].max_queued_calls = 0;
+  EXPECT_FALSE(validate_server_limits(limits));
+  limits = {};
+  limits.sources[nullptr].call_timeout = 0ms;
+  EXPECT_FALSE(validate_server_limits(limits));
 }
 
 }  // namespace
