@@ -225,7 +225,7 @@ TEST(program_analyses_commands, say_that_what_is_of_a_redis_needs_one) {
   const auto refused = run({"check", "--config", what.config()});
   EXPECT_EQ(refused.how, misused) << refused.errors;
   EXPECT_TRUE(contains(refused.errors, "hondana.toml:")) << refused.errors;
-  EXPECT_TRUE(contains(refused.errors, "requires redis, which is not set")) << refused.errors;
+  EXPECT_TRUE(contains(refused.errors, "requires redis_url, which is not set")) << refused.errors;
 }
 
 }  // namespace

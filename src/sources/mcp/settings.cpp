@@ -144,7 +144,7 @@ void read_name_and_prefix(config::table_reader& reader, mcp_settings& settings) 
   if (!is_slug(*name)) return reader.add_error_at("name", name_error(name->empty() ? "/" : *name));
   settings.name = *name;
   settings.prefix = prefix.value_or("mcp://" + settings.name + '/');
-  if (const auto error = prefix_error(settings.prefix); !error.empty()) reader.add_error_at("prefix", error);
+  if (const auto error = prefix_error(*settings.prefix); !error.empty()) reader.add_error_at("prefix", error);
 }
 
 void read_patterns(config::table_reader& reader, std::string_view key, std::vector<std::string>& output) {

@@ -89,7 +89,7 @@ TEST_F(ways, that_nobody_could_come_by_are_refused_with_what_is_missing) {
   by_ = {false, true};
   EXPECT_NE(why("[auth.certificates]\n").find("config.toml:1: auth.certificates: clients are not asked for certificates"),
             std::string::npos);
-  EXPECT_NE(why("[auth.certificates]\n").find("client_authorities"), std::string::npos);
+  EXPECT_NE(why("[auth.certificates]\n").find("client_ca_file"), std::string::npos);
   EXPECT_EQ(why("[auth.unix]\nusers = [\"root\"]\n"), "made");
   by_ = {true, false};
   EXPECT_NE(

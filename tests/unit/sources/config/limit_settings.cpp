@@ -97,7 +97,7 @@ TEST(limit_settings, a_source_says_how_it_is_shared) {
   made = parse("[[source]]\ntype = \"files\"\nmax_concurrency = 0\n", "h.toml");
   const auto refused = read_source_limits(made->sources.front().options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().public_text.substr(0, 23), "h.toml:3: source.max_con");
+  EXPECT_EQ(refused.error().public_text.substr(0, 24), "h.toml:3: source.max_con");
 }
 
 }  // namespace
