@@ -103,18 +103,18 @@ tl::unexpected<failure> invalid_parameter(std::string_view name, std::string_vie
 
 const query_values::entry* query_values::find(std::string_view name) const noexcept {
   const auto match = std::find_if(entries_.begin(), entries_.end(),
-                                  [name](const entry& given) { return given.name == name && !given.text.empty(); });
+                                  [name](const entry& parameter) { return parameter.name == name && !parameter.text.empty(); });
   return match == entries_.end() ? nullptr : &*match;
 }
 
 std::size_t query_values::count() const noexcept {
   return static_cast<std::size_t>(
-      std::count_if(entries_.begin(), entries_.end(), [](const entry& given) { return !given.text.empty(); }));
+      std::count_if(entries_.begin(), entries_.end(), [](const entry& parameter) { return !parameter.text.empty(); }));
 }
 
 std::string_view query_values::text(std::string_view name) const noexcept {
-  const auto* given = find(name);
-  return given == nullptr ? std::string_view() : given->text;
+  const auto* parameter = find(name);
+  return parameter == nullptr ? std::string_view() : parameter->text;
 }
 
 std::optional<std::uint64_t> query_values::integer(std::string_view name) const noexcept {
@@ -127,15 +127,15 @@ std::optional<value_range> query_values::range(std::string_view name) const noex
 
 std::vector<std::string> query_values::list(std::string_view name) const {
   std::vector<std::string> texts;
-  for (const auto& given : entries_) {
-    if (given.name == name) texts.push_back(given.text);
+  for (const auto& parameter : entries_) {
+    if (parameter.name == name) texts.push_back(parameter.text);
   }
   return texts;
 }
 
 std::string query_values::label(std::string_view name) const {
-  const auto* given = find(name);
-  return std::string(name) + '=' + (given == nullptr ? std::string() : quoted_part(given->written));
+  const auto* parameter = find(name);
+  return std::string(name) + '=' + (parameter == nullptr ? std::string() : quoted_part(parameter->written));
 }
 
 tl::unexpected<failure> query_values::invalid(std::string_view name, std::string_view reason) const {
@@ -156,7 +156,7 @@ result<void> query_values::allow_one_of(std::initializer_list<std::string_view> 
 }
 
 result<void> query_values::add(const query_parameter& parameter, std::string_view written) {
-  const auto is_same = [&parameter](const entry& given) { return given.name == parameter.name; };
+  const auto is_same = [&parameter](const entry& earlier) { return earlier.name == parameter.name; };
   if (parameter.type != parameter_type::list) {
     if (std::any_of(entries_.begin(), entries_.end(), is_same))
       return invalid_parameter(parameter.name, "given more than once. Give it once.");

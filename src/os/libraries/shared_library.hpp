@@ -27,7 +27,7 @@ struct function {
   const char* name;
   Pointer pointer = nullptr;
 
-  operator Pointer() const noexcept { return pointer; }  // NOLINT(google-explicit-constructor): so that it can be called
+  explicit(false) operator Pointer() const noexcept { return pointer; }  // so that it can be called
 };
 
 /// A function without its type, which has the same layout as `function`.
@@ -61,8 +61,8 @@ template <class Value, class Make>
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (const auto* const existing = published.load(std::memory_order_acquire)) return existing;
-  HONDANA_TRY(auto made, make());
-  static const Value value = made;
+  HONDANA_TRY(auto result, make());
+  static const Value value = result;
   published.store(&value, std::memory_order_release);
   return &value;
 }

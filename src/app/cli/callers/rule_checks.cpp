@@ -118,15 +118,15 @@ std::string unknown_name_reason(const transport_callers& callers, const std::str
 /// Why no caller has a scope; empty if one has it, or if that is unknown.
 std::string unknown_scope_reason(const transport_callers& callers, const gate::gate& gate, const std::string& scope) {
   if (!callers.granted_scopes) return {};
-  auth_info wanted;
-  wanted.scopes = {scope};
+  auth_info required;
+  required.scopes = {scope};
   std::set<std::string> known;
   for (const auto& scopes : *callers.granted_scopes) {
     auth_info granted;
     granted.scopes = scopes;
     caller_info caller;
     caller.auth_info = std::make_shared<const auth_info>(std::move(granted));
-    if (gate.has_scopes_of(caller, &wanted)) return {};
+    if (gate.has_scopes_of(caller, &required)) return {};
     known.insert(scopes.begin(), scopes.end());
   }
   return callers.no_scopes + " \"" + sanitize(scope) + '"' + (known.empty() ? "" : "; there are " + list_briefly(known));

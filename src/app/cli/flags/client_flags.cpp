@@ -76,14 +76,15 @@ constexpr flag client_config_flag{.name = "config",
                                   .completion = completion_kind::file};
 constexpr flag quiet_flag{.name = "quiet", .letter = 'q', .help = "Print only failures on standard error"};
 
-constexpr flag long_flag{
-    .name = "long",
-    .letter = 'l',
-    .help = "Show all fields of each entry",
-    .details =
-        "If the output is not a terminal, each line has, separated by tabs: URI, name, kind, size in bytes, priority, time of "
-        "the last change, audience, title, type, version and description. Missing fields are empty. A terminal omits "
-        "version and description. Icons and metadata are in --json only."};
+constexpr flag long_flag{.name = "long",
+                         .letter = 'l',
+                         .help = "Show all fields of each entry",
+                         .details =
+                             "If the output is not a terminal, each entry is one line, and tabs separate its fields. These are "
+                             "URI, name, kind, size "
+                             "in bytes, priority, time of the last change, audience, title, type, version and description. "
+                             "Missing fields are empty. "
+                             "A terminal omits version and description. Icons and metadata are in --json only."};
 constexpr flag sort_flag{.name = "sort",
                          .value = "ORDER",
                          .help = "Sort by name, priority (highest first) or recency (latest first)",
@@ -267,9 +268,9 @@ constexpr command_entry watch_entry{
     .summary = "Print changes as they happen",
     .details =
         "Watching continues when the server restarts; changes that may have been missed are printed. A resource that does not "
-        "exist yet can be watched if the server supports it, otherwise the exit code is 2. A program after -- is restarted "
-        "when it ends, with increasing delays. If it ends within five seconds of its start four times in a row, the exit code "
-        "is 4. SIGINT and SIGTERM end watching with exit code 0. With --json, each change is one line.",
+        "exist yet can be watched if the server supports it. Otherwise the exit code is 2. A program after --, if it ends, is "
+        "restarted with increasing delays. The exit code is 4 if it ends four times in a row within five seconds of its start. "
+        "SIGINT and SIGTERM end watching with exit code 0. With --json, each change is one line.",
     .arguments = watch_arguments,
     .flags = watch_flags,
     .group = &client_group,
@@ -308,7 +309,7 @@ constexpr command_entry call_entry{
     .details =
         "Values are converted to the types of the tool's input schema. Write arrays and objects as JSON, or repeat a name to "
         "make an array. If a required argument is missing, the tool is not called and the exit code is 1. If the server asks "
-        "for input, you answer on the terminal; without a terminal the request is declined.",
+        "for input, you answer on the terminal. Without a terminal, the request is declined.",
     .arguments = call_arguments,
     .flags = call_flags,
     .group = &client_group,
