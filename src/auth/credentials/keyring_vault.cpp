@@ -91,7 +91,7 @@ class limited_call {
 /// The attributes that identify the stored item.
 class item_attributes {
  public:
-  explicit item_attributes(const library& lib) : lib_(lib), table_(lib.new_table(lib.hash, lib.equal)) {
+  explicit item_attributes(const library& lib) : lib_(lib), table_(lib.new_table(lib.hash.pointer, lib.equal.pointer)) {
     static char name[] = "kind";
     static char text[] = "credentials";
     lib_.insert(table_, name, text);

@@ -21,13 +21,16 @@ struct optional_library {
   errc code = errc::source_unavailable;  ///< The code of all errors.
 };
 
-/// A function of a library, which is called like a function pointer: `function<decltype(&::PQfinish)> finish{"PQfinish"}`.
+/// A function of a library, which is called like the function itself: `function<decltype(&::PQfinish)> finish{"PQfinish"}`.
 template <class Pointer>
 struct function {
   const char* name;
   Pointer pointer = nullptr;
 
-  explicit(false) operator Pointer() const noexcept { return pointer; }  // so that it can be called
+  template <class... Arguments>
+  decltype(auto) operator()(Arguments... arguments) const {
+    return pointer(arguments...);
+  }
 };
 
 /// A function without its type, which has the same layout as `function`.

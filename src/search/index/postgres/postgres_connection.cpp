@@ -163,7 +163,7 @@ result<postgres_location> parse_location(const libpq_library& library, const std
                 "postgresql://user@host/database?sslmode=verify-full");
   char* message = nullptr;
   const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(library.conninfo_parse(url.c_str(), &message),
-                                                                               library.conninfo_free);
+                                                                               library.conninfo_free.pointer);
   // The message of libpq quotes the URL, which may contain a password.
   if (message != nullptr) library.freemem(message);
   if (!options)
@@ -204,7 +204,7 @@ result<postgres_connection> postgres_connection::open(const libpq_library& libra
   postgres_connection out;
   out.library_ = &library;
   out.name_ = location.name;
-  out.connection_ = {library.connect(keywords.data(), values.data(), 1), library.finish};
+  out.connection_ = {library.connect(keywords.data(), values.data(), 1), library.finish.pointer};
   if (!out.connection_) return fail(errc::internal, "out of memory for a connection to " + location.name);
   auto* const raw = out.connection_.get();
   library.set_notice_processor(raw, ignore_notice, nullptr);

@@ -94,7 +94,7 @@ struct postgres_location {
 class postgres_rows {
  public:
   postgres_rows() = default;
-  postgres_rows(const libpq_library& library, PGresult* rows) : library_(&library), result_(rows, library.clear) {}
+  postgres_rows(const libpq_library& library, PGresult* rows) : library_(&library), result_(rows, library.clear.pointer) {}
   [[nodiscard]] int count() const noexcept { return result_ ? library_->rows(result_.get()) : 0; }
   [[nodiscard]] bool is_null(int row, int column) const noexcept { return library_->is_null(result_.get(), row, column) != 0; }
   [[nodiscard]] std::string_view bytes(int row, int column) const noexcept {

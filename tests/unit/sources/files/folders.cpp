@@ -32,7 +32,7 @@ std::shared_ptr<files_provider> with_budget(const scratch_folder& root, std::uin
 
 std::vector<std::string> uris_of(const result<read_result>& answer) {
   std::vector<std::string> uris;
-  for (const auto& item : answer->contents) uris.push_back(item.uri);
+  for (const auto& item : answer->contents) uris.push_back(item.uri.value_or(""));
   return uris;
 }
 
