@@ -161,7 +161,7 @@ std::vector<std::string> completed_values(const std::string& argument, const std
   };
   const auto memos = std::make_shared<memory_provider>("memos", "memo:///");
   EXPECT_TRUE(memos->add_template({.uri_template = "memo:///by/{who}/{topic}{?lines}", .name = "by"}, make, complete));
-  server other;
+  server other = must(server::create());
   EXPECT_TRUE(other.add(memos));
   hearing log;
   auto options = mounted_from(other, log);
