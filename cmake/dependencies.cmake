@@ -30,6 +30,7 @@ add_library(systemd_headers INTERFACE)
 target_include_directories(systemd_headers SYSTEM INTERFACE ${systemd_INCLUDE_DIRS})
 pkg_check_modules(uchardet REQUIRED IMPORTED_TARGET uchardet)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(gumbo REQUIRED IMPORTED_TARGET gumbo)
 find_path(HONDANA_STEMMER_INCLUDE libstemmer.h REQUIRED)
 find_library(HONDANA_STEMMER_LIBRARY stemmer REQUIRED)
 add_library(stemmer INTERFACE IMPORTED GLOBAL)
@@ -108,6 +109,7 @@ hondana_consumer_finds(libpq_headers) # loaded when PostgreSQL is first asked
 hondana_consumer_finds(hnswlib_headers) # compiled in
 hondana_consumer_finds(PkgConfig::uchardet MODULE uchardet)
 hondana_consumer_finds(PkgConfig::utf8proc MODULE libutf8proc)
+hondana_consumer_finds(PkgConfig::gumbo MODULE gumbo)
 hondana_consumer_finds(
   stemmer
   CMAKE "find_library(HONDANA_STEMMER_LIBRARY stemmer)\n  if(HONDANA_STEMMER_LIBRARY AND NOT TARGET stemmer)\n    add_library(stemmer INTERFACE IMPORTED)\n    target_link_libraries(stemmer INTERFACE \${HONDANA_STEMMER_LIBRARY})\n  endif()"

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(said.error().code == errc::invalid_argument && !said.error().public_text.empty());
   }
   // No entity or tag means much more than it is long.
-  require(extract_html_text(bytes).size() <= 2 * size);
+  require(extract_html_text(bytes).size() <= 8 * size + 64);
   const auto uri = "docs://book/" + std::string(bytes);
   const auto what = parse_address("book", uri);
   if (what) {

@@ -100,7 +100,7 @@ check_consumer() {
   PKG_CONFIG_LIBDIR=$consumer/pkgconfig configure_consumer "$root/examples/app_log" app_log >&2
   build_consumer app_log app_log
   linked=$(ldd "$consumer/app_log/app_log")
-  ! grep -E 'sqlite|git2|mecab|stemmer|uchardet|libpq|curl|ssl|crypto|xml2|archive|yaml|jsoncpp|magic|libz|lzma|seccomp' <<<"$linked" ||
+  ! grep -E 'sqlite|git2|gumbo|mecab|stemmer|uchardet|libpq|curl|ssl|crypto|xml2|archive|yaml|jsoncpp|magic|libz|lzma|seccomp' <<<"$linked" ||
     die 'the server is linked with libraries that it does not need'
 
   configure_consumer "$root/tests/consumer" components '-DCONSUMER_COMPONENTS=server;client;sources;search' \

@@ -106,7 +106,7 @@ class prose_chunker final : public markup::markup_listener {
     // count again.
     unit.last_line = unit.first_line + static_cast<std::size_t>(std::count(unit.source.begin(), unit.source.end(), '\n'));
     if (markup::trim(unit.source).starts_with('<') && unit.source.size() <= packer_.options().target_bytes) {
-      unit.replacement = std::string(markup::trim(markup::strip_tags(unit.source)));
+      unit.replacement = std::string(markup::trim(markup::read_html(unit.source).text));
       if (unit.replacement.empty()) return;
     }
     if (unit.text().size() <= packer_.options().target_bytes / 2) return packer_.add(std::move(unit));

@@ -16,6 +16,7 @@
 #include "text/charsets/charset_decoder.hpp"
 #include "text/language/language.hpp"
 #include "text/markup/html.hpp"
+#include "text/markup/html_tree.hpp"
 #include "text/secrets/redactor.hpp"
 #include "text/secrets/scanner.hpp"
 
@@ -39,56 +40,13 @@ bool is_invisible(char32_t code) {
                      [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
-bool is_tag_start(std::string_view text, std::size_t position) {
-  if (text[position] != '<' || position + 1 >= text.size()) return false;
-  const char next = text[position + 1];
-  return ascii::is_letter(next) || next == '/' || next == '!' || next == '?';
-}
-
-/// Elements that do not separate words.
-constexpr std::array<std::string_view, 32> inline_elements{"a",      "abbr", "acronym", "b",  "bdi",  "bdo",   "big",  "cite",
-                                                           "code",   "del",  "dfn",     "em", "font", "i",     "ins",  "kbd",
-                                                           "mark",   "nobr", "q",       "s",  "samp", "small", "span", "strike",
-                                                           "strong", "sub",  "sup",     "tt", "u",    "var",   "wbr",  "ruby"};
-
-/// The text that replaces a tag. `tag`: from its `<` to before its `>`.
-std::string_view tag_replacement(std::string_view tag) {
-  tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
-  const auto name = ascii::to_lower(tag.substr(0, std::min(tag.find_first_of(" \t\r\n\f/"), std::size_t{16})));
-  const bool is_inline = std::find(inline_elements.begin(), inline_elements.end(), name) != inline_elements.end();
-  return is_inline ? "" : "\n";
-}
-
-std::string strip_tags(std::string_view page) {
-  std::string out;
-  out.reserve(page.size());
-  for (std::size_t position = 0; position < page.size();) {
-    constexpr std::string_view comment = "<!--";
-    if (page.substr(position).starts_with(comment)) {
-      out += '\n';
-      position += comment.size();  // the text of the comment is included
-      continue;
-    }
-    const auto end = is_tag_start(page, position) ? page.find('>', position) : std::string_view::npos;
-    if (end != std::string_view::npos) {
-      out += tag_replacement(page.substr(position, end - position));
-      position = end + 1;
-    } else if (is_tag_start(page, position)) {
-      return out.append(page.substr(position));  // no further tag ends
-    } else {
-      out += page[position++];
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string extract_html_text(std::string_view page) {
-  const auto decoded = markup::decode_entities(strip_tags(page));
+  const auto text = markup::all_text_of_html(page);
   std::string out;
-  out.reserve(decoded.size());
-  for (std::string_view remaining = decoded; !remaining.empty();) {
+  out.reserve(text.size());
+  for (std::string_view remaining = text; !remaining.empty();) {
     const auto character = ascii::first_character(remaining);
     if (!is_invisible(character.code)) out += remaining.substr(0, character.bytes);
     remaining.remove_prefix(character.bytes);
@@ -193,6 +151,7 @@ result<converted_text> decode_text(std::string bytes, const document_source& sou
     auto rendered = markup::render_html(decoded->text);
     converted.text = std::move(rendered.text);
     converted.outline = std::move(rendered.outline);
+    converted.properties.is_truncated = rendered.is_truncated;
     if (is_language_tag(rendered.language)) converted.properties.lang = std::move(rendered.language);
     return converted;
   }
@@ -307,7 +266,7 @@ bool has_hidden_secrets(std::string_view bytes, const document_source& source, c
   if (source.type.markup_format != markup::markup_format::html) return false;
   const auto text = charsets::decode(bytes, source.charset);
   const auto page = text ? std::string_view(text->text) : bytes;
-  auto decoded = markup::decode_entities(page);
+  auto decoded = markup::decode_character_references(page);
   auto joined = extract_html_text(page);
   return mask(decoded) + mask(joined) > 0;
 }

@@ -27,7 +27,7 @@ constexpr comment_style quotes_vim{"\"", {}, {}, {}};
 constexpr comment_style rem{"REM ", "::", {}, {}};
 constexpr comment_style powershell{"#", {}, "<#", "#>"};
 
-enum class describe_method : unsigned char { none, markdown, titled_prose, prose, python, comments };
+enum class describe_method : unsigned char { none, markdown, titled_prose, prose, python, html, comments };
 
 struct description_rule {
   std::string_view type;
@@ -50,10 +50,10 @@ constexpr std::array description_rules{
     description_rule{"application/jsonc", describe_method::comments, &slashes},
     description_rule{"application/json5", describe_method::comments, &slashes},
     description_rule{"application/xml", describe_method::comments, &tags},
-    description_rule{"application/xhtml+xml", describe_method::comments, &tags},
+    description_rule{"application/xhtml+xml", describe_method::html, &tags},
     description_rule{"image/svg+xml", describe_method::comments, &tags},
     description_rule{"text/css", describe_method::comments, &stylesheet},
-    description_rule{"text/html", describe_method::comments, &tags},
+    description_rule{"text/html", describe_method::html, &tags},
     description_rule{"text/javascript", describe_method::comments, &slashes},
     description_rule{"text/jsx", describe_method::comments, &slashes},
     description_rule{"text/tsx", describe_method::comments, &slashes},
@@ -162,6 +162,11 @@ description describe(std::string_view mime_type, std::string_view front, bool is
     case describe_method::python:
       if (auto text = extract_docstring(front); !text.empty()) return {{}, std::move(text)};
       return {{}, leading_comment(front, hash_comments)};
+    case describe_method::html: {
+      auto described = describe_html(front);
+      if (described.summary.empty()) described.summary = leading_comment(front, *rule.style);
+      return described;
+    }
     case describe_method::comments:
       break;
   }

@@ -9,9 +9,11 @@ namespace hondana::files {
 
 /// The title and summary of a file, each empty if it has none. One line of at most 200 code points, without control characters.
 struct description {
-  /// Only of Markdown and reStructuredText: the first heading. Of Markdown, `title:` in the front matter has precedence.
+  /// Only of Markdown, reStructuredText and HTML: the first heading. `title:` in the front matter of Markdown and `<title>`
+  /// have precedence.
   std::string title;
-  /// The first paragraph, module docstring or leading comment. Of Markdown, `description:` in the front matter has precedence.
+  /// The first paragraph, module docstring or leading comment. `description:` in the front matter of Markdown and
+  /// `<meta name="description">` have precedence.
   std::string summary;
 
   bool operator==(const description&) const = default;
@@ -32,6 +34,8 @@ struct description {
 /// Describes a plain text. `has_titles`: a paragraph followed by a line of one repeated mark is a title, as in
 /// reStructuredText.
 [[nodiscard]] description describe_plain(std::string_view text, bool has_titles);
+/// Describes HTML, without its comments.
+[[nodiscard]] description describe_html(std::string_view text);
 /// The first paragraph of the docstring that a Python module begins with; empty if there is none.
 [[nodiscard]] std::string extract_docstring(std::string_view text);
 

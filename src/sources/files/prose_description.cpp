@@ -1,4 +1,4 @@
-/// Titles and first paragraphs of Markdown, reStructuredText and plain text.
+/// Titles and first paragraphs of Markdown, reStructuredText, HTML and plain text.
 
 #include <algorithm>
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "base/ascii/ascii.hpp"
 #include "sources/files/description.hpp"
+#include "text/markup/html.hpp"
 #include "text/markup/inlines.hpp"
 
 namespace hondana::files {
@@ -184,6 +185,17 @@ description describe_plain(std::string_view text, bool has_titles) {
     }
   }
   end_paragraph();
+  return described;
+}
+
+description describe_html(std::string_view text) {
+  const auto page = markup::read_html(text);
+  description described{to_single_line(page.text_outline.title), to_single_line(page.description)};
+  for (const auto& piece : page.pieces) {
+    if (!described.summary.empty()) break;
+    const auto paragraph = std::string_view(page.text).substr(piece.begin, piece.end - piece.begin);
+    if (piece.kind == markup::piece_kind::prose && !is_boilerplate(paragraph)) described.summary = to_single_line(paragraph);
+  }
   return described;
 }
 

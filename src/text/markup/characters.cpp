@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace hondana::markup {
@@ -99,6 +100,51 @@ char32_t to_lower(char32_t point) noexcept {
   if (point < 0x80) return point >= 'A' && point <= 'Z' ? point + ('a' - 'A') : point;
   return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(point)));
 }
+
+namespace {
+
+struct script_character {
+  std::string_view plain;
+  std::string_view superscript;
+  std::string_view subscript;  ///< Empty: none.
+};
+constexpr std::array<script_character, 18> script_characters{{{"0", "⁰", "₀"},
+                                                              {"1", "¹", "₁"},
+                                                              {"2", "²", "₂"},
+                                                              {"3", "³", "₃"},
+                                                              {"4", "⁴", "₄"},
+                                                              {"5", "⁵", "₅"},
+                                                              {"6", "⁶", "₆"},
+                                                              {"7", "⁷", "₇"},
+                                                              {"8", "⁸", "₈"},
+                                                              {"9", "⁹", "₉"},
+                                                              {"+", "⁺", "₊"},
+                                                              {"-", "⁻", "₋"},
+                                                              {"−", "⁻", "₋"},
+                                                              {"=", "⁼", "₌"},
+                                                              {"(", "⁽", "₍"},
+                                                              {")", "⁾", "₎"},
+                                                              {"n", "ⁿ", {}},
+                                                              {"i", "ⁱ", {}}}};
+
+std::optional<std::string> to_script(std::string_view text, std::string_view script_character::* form) {
+  std::string out;
+  for (std::size_t position = 0; position < text.size();) {
+    const auto plain = text.substr(position, character_at(text, position).bytes);
+    const auto match = std::find_if(script_characters.begin(), script_characters.end(),
+                                    [plain](const script_character& entry) { return entry.plain == plain; });
+    if (match == script_characters.end() || ((*match).*form).empty()) return std::nullopt;
+    out += (*match).*form;
+    position += plain.size();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> to_superscript(std::string_view text) { return to_script(text, &script_character::superscript); }
+
+std::optional<std::string> to_subscript(std::string_view text) { return to_script(text, &script_character::subscript); }
 
 std::size_t display_width(std::string_view text) noexcept {
   std::size_t columns = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -87,6 +88,11 @@ void append_utf8(std::string& out, char32_t point);
 [[nodiscard]] bool is_combining_mark(char32_t point) noexcept;  ///< A character that combines with the one before it.
 [[nodiscard]] bool is_punctuation(char32_t point) noexcept;     ///< Punctuation or a symbol.
 [[nodiscard]] char32_t to_lower(char32_t point) noexcept;
+/// Returns the text in superscript characters: `10` becomes `¹⁰`. No value unless all characters exist, which are digits and
+/// `+ - = ( ) n i`.
+[[nodiscard]] std::optional<std::string> to_superscript(std::string_view text);
+/// The same for subscripts, without `n` and `i`.
+[[nodiscard]] std::optional<std::string> to_subscript(std::string_view text);
 /// Returns the width in columns of a terminal. A full-width Japanese character has two.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 

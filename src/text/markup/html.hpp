@@ -11,14 +11,11 @@
 
 namespace hondana::markup {
 
-/// Decodes the entity at `position`, where there must be a `&`, and appends its meaning to `out`. Returns its length in bytes;
-/// 0: it is not an entity, and nothing was appended.
+/// Decodes the character reference at `position`, where there must be a `&`, and appends its meaning to `out`. It must end with
+/// `;`, as in Markdown. Returns its length in bytes; 0: it is not a character reference, and nothing was appended.
 std::size_t decode_entity(std::string_view text, std::size_t position, std::string& out);
 
-/// Returns the text with all entities decoded.
-[[nodiscard]] std::string decode_entities(std::string_view text);
-
-/// A tag of HTML.
+/// A tag of HTML, as Markdown reads it.
 struct html_tag {
   std::string name{};  ///< In lower case.
   bool is_end = false;
@@ -34,9 +31,6 @@ struct html_tag {
 /// Reads the tag at `position`, where there must be a `<`. Returns false if it is not a tag, or does not end within 64 KiB.
 [[nodiscard]] bool read_tag(std::string_view text, std::size_t position, html_tag& out);
 
-/// Returns the text without tags and comments; entities stay unchanged.
-[[nodiscard]] std::string strip_tags(std::string_view text);
-
 /// The text of an HTML document as Markdown (see `rendered_html`), with its structure.
 struct html_text {
   std::string text{};
@@ -46,12 +40,16 @@ struct html_text {
   std::vector<std::size_t> first_source_lines{};
   /// The same for the last line of its source.
   std::vector<std::size_t> last_source_lines{};
-  outline text_outline{};    ///< With positions in `text`.
-  outline source_outline{};  ///< With positions in the HTML.
-  std::string language{};    ///< From `<html lang>`; empty: unknown.
+  outline text_outline{};     ///< With positions in `text`.
+  std::string description{};  ///< From `<meta name="description">`, on one line; empty: none.
+  outline source_outline{};   ///< With positions in the HTML.
+  std::string language{};     ///< From `<html lang>`; empty: unknown.
+  bool is_truncated = false;  ///< The text is that of the beginning of the HTML only, which is too large.
 };
 
 [[nodiscard]] html_text read_html(std::string_view html);
+/// Returns all text of HTML, also that of hidden elements, scripts and comments. Elements inside words do not divide them.
+[[nodiscard]] std::string all_text_of_html(std::string_view html);
 /// Returns `html_text::source_outline`.
 [[nodiscard]] outline outline_of_html(std::string_view html);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/ascii/ascii.hpp"
 #include "text/markup/characters.hpp"
@@ -70,7 +71,6 @@ namespace {
 
 /// One more than the limit of an outline, so that the outline can report that it is cut.
 constexpr std::size_t max_recorded_links = 10'001;
-constexpr std::size_t max_list_depth = 16;
 
 }  // namespace
 
@@ -113,6 +113,7 @@ void html_writer::write(std::string_view characters) {
   is_link_pending_ = false;
   output_.append(characters);
   is_line_empty_ = false;
+  has_row_text_ = true;
 }
 
 void html_writer::write_character(char c) {
@@ -134,35 +135,35 @@ void html_writer::write_character(char c) {
     write({&c, 1});
 }
 
-void html_writer::add_text(std::string_view raw) {
-  std::string entity_text;
-  const auto begin_line = source_line_;
-  for (std::size_t position = 0; position < raw.size();) {
-    const char c = raw[position];
-    if (c == '&') {
-      entity_text.clear();
-      const auto consumed = decode_entity(raw, position, entity_text);
-      if (consumed != 0) {
-        // Treat a no-break space as a space.
-        if (entity_text == "\xC2\xA0") entity_text = " ";
-        for (const char decoded : entity_text) write_character(decoded == '\f' ? ' ' : decoded);
-        position += consumed;
-        continue;
-      }
+void html_writer::add_text(std::string_view text, std::size_t last_line) {
+  constexpr char lead_byte = '\xC2';  // of U+0080 to U+00BF: control characters, and the no-break space
+  const auto is_ordinary = [&text](std::size_t index) {
+    return static_cast<unsigned char>(text[index]) > ' ' && text[index] != 0x7F && text[index] != lead_byte;
+  };
+  for (std::size_t position = 0; position < text.size();) {
+    if (is_ordinary(position)) {
+      auto end = position + 1;
+      while (end < text.size() && is_ordinary(end)) ++end;
+      write(text.substr(position, end - position));
+      position = end;
+    } else if (text[position] == lead_byte) {
+      const auto character = character_at(text, position);
+      if (character.point == 0xA0)
+        write_character(' ');
+      else if (character.point > 0xA0)
+        write(text.substr(position, character.bytes));
+      position += character.bytes;
+    } else {
+      if (text[position] == '\n' && source_line_ < last_line) ++source_line_;
+      write_character(text[position++]);
     }
-    const bool is_ordinary = static_cast<unsigned char>(c) > ' ' && c != '&' && c != 0x7F;
-    if (!is_ordinary) {
-      if (c == '\n') ++source_line_;
-      write_character(c);
-      ++position;
-      continue;
-    }
-    auto end = position + 1;
-    while (end < raw.size() && static_cast<unsigned char>(raw[end]) > ' ' && raw[end] != '&' && raw[end] != 0x7F) ++end;
-    write(raw.substr(position, end - position));
-    position = end;
   }
-  source_line_ = begin_line;
+}
+
+void html_writer::add_mark(std::string_view mark) {
+  const bool had_space = std::exchange(has_space_, false);
+  write(mark);
+  has_space_ = had_space;
 }
 
 void html_writer::break_line(int lines) noexcept {
@@ -244,6 +245,10 @@ void html_writer::end_link() {
   std::swap(source_line_, link_line_);
 }
 
+void html_writer::add_link(std::string target, std::string_view text) {
+  record_link(std::move(target), std::string(utf8_prefix(trim(text), max_heading_bytes)), false);
+}
+
 void html_writer::add_image(std::string target, std::string_view alternative) {
   has_space_ = has_space_ || !alternative.empty();
   const auto label = trim(alternative);
@@ -264,57 +269,50 @@ void html_writer::end_preformatted() {
   break_line(2);
 }
 
-void html_writer::begin_list() {
-  break_line(list_depth_ == 0 ? 2 : 1);
-  ++list_depth_;
-}
-
-void html_writer::end_list() {
-  if (list_depth_ > 0) --list_depth_;
-  break_line(list_depth_ == 0 ? 2 : 1);
-}
-
-void html_writer::begin_item() {
+void html_writer::begin_item(std::size_t indentation, std::string_view marker) {
   break_line(1);
-  if (is_in_heading_ || is_in_cell_ || preformatted_depth_ > 0) return;
-  prefix_ = std::string(2 * (std::min(std::max<std::size_t>(list_depth_, 1), max_list_depth) - 1), ' ') + "- ";
+  if (!is_in_heading_ && !is_in_cell_ && preformatted_depth_ == 0) {
+    prefix_ = std::string(indentation, ' ').append(marker);
+  } else if (!is_punctuation(marker.front())) {
+    write(trim(marker));
+    has_space_ = true;
+  }
 }
 
 void html_writer::begin_table() {
   end_heading();
   break_line(2);
-  if (++table_depth_ == 1) begin_region(piece_kind::table);
+  begin_region(piece_kind::table);
 }
 
 void html_writer::end_table() {
-  if (table_depth_ == 0) return;
-  if (--table_depth_ > 0) return;
-  is_in_cell_ = has_cell_ = false;
   if (is_in_region_ && region_.kind == piece_kind::table) end_region();
   break_line(2);
 }
 
 void html_writer::begin_row() {
-  if (table_depth_ != 1) return break_line(1);
-  is_in_cell_ = has_cell_ = false;
   break_line(1);
+  column_ = 0;
+  has_row_text_ = false;
 }
 
-void html_writer::begin_cell() {
-  end_heading();
-  if (table_depth_ != 1) return break_line(1);
+void html_writer::begin_cell(std::size_t column) {
   is_in_cell_ = true;
-  if (has_cell_) {
-    has_space_ = true;
+  // A first bar says that the first cell is empty.
+  auto bars = column - column_ + (column > 0 && !has_row_text_ ? 1 : 0);
+  for (; bars > 0; --bars) {
+    has_space_ = has_row_text_;
     write("|");
   }
-  has_space_ = has_cell_;
-  has_cell_ = true;
+  column_ = column;
+  has_space_ = has_row_text_;
 }
 
-std::string html_writer::to_single_line(std::string_view raw) {
+void html_writer::end_row() { is_in_cell_ = has_space_ = false; }
+
+std::string html_writer::to_single_line(std::string_view text) {
   html_writer writer;
-  writer.add_text(raw);
+  writer.add_text(text, 1);
   std::replace(writer.output_.begin(), writer.output_.end(), '\n', ' ');
   return std::string(utf8_prefix(trim(writer.output_), max_heading_bytes));
 }
@@ -362,6 +360,9 @@ html_text html_writer::finish(std::size_t bytes, std::size_t lines) {
   const auto count = count_lines(result.text);
   first_lines_.resize(count);
   last_lines_.resize(count);
+  // The tree can have another order than the source: text that is not in a cell comes before its table.
+  for (auto i = count; i-- > 1;) first_lines_[i - 1] = std::min(first_lines_[i - 1], first_lines_[i]);
+  for (std::size_t i = 1; i < count; ++i) last_lines_[i] = std::max(last_lines_[i - 1], last_lines_[i]);
   result.first_source_lines = std::move(first_lines_);
   result.last_source_lines = std::move(last_lines_);
   make_pieces(result);
@@ -370,6 +371,8 @@ html_text html_writer::finish(std::size_t bytes, std::size_t lines) {
   outline_builder source_outline;
   for (const auto& piece : result.pieces)
     if (piece.kind == piece_kind::heading) text_outline.on_piece(piece);
+  std::stable_sort(regions_.begin(), regions_.end(),
+                   [](const region& a, const region& b) { return a.source_begin < b.source_begin; });
   for (const auto& heading : regions_) {
     if (heading.kind != piece_kind::heading) continue;
     source_outline.on_piece({piece_kind::heading, heading.source_begin, heading.source_begin, heading.source_line,

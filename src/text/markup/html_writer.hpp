@@ -19,8 +19,11 @@ class html_writer {
  public:
   /// Sets the current position in the HTML, for `html_text`. `line`: from 1.
   void set_source_position(std::size_t offset, std::size_t line) noexcept;
-  /// Appends text of the HTML, with entities and any white space.
-  void add_text(std::string_view raw);
+  /// Appends text with any white space, in which character references are decoded. `last_line`: the last line of the text in
+  /// the HTML.
+  void add_text(std::string_view text, std::size_t last_line);
+  /// Appends a mark, without the space before it that is still to be written.
+  void add_mark(std::string_view mark);
   /// Begins a new line with the next text. `lines`: 1; 2: with a blank line before it.
   void break_line(int lines) noexcept;
   /// `id`: from the HTML; empty: none.
@@ -28,22 +31,26 @@ class html_writer {
   void end_heading();
   void begin_link(std::string target);
   void end_link();
+  /// Adds a link that is not in the text.
+  void add_link(std::string target, std::string_view text);
   /// `alternative`: the text for the image; may be empty.
   void add_image(std::string target, std::string_view alternative);
   void begin_preformatted();
   void end_preformatted();
-  void begin_list();
-  void end_list();
-  void begin_item();
+  /// Begins a new line with a marker such as `- ` or `2. `. In headings and cells, only numbers are shown. `indentation`: in
+  /// columns.
+  void begin_item(std::size_t indentation, std::string_view marker);
   void begin_table();
   void end_table();
   void begin_row();
-  void begin_cell();
+  /// `column`: from 0, and increasing in the row.
+  void begin_cell(std::size_t column);
+  void end_row();
 
   /// Ends the text and returns it. Call once. `bytes`, `lines`: the size of the HTML.
   [[nodiscard]] html_text finish(std::size_t bytes, std::size_t lines);
-  /// Returns text of the HTML on one line, such as a title, cut to `max_heading_bytes`.
-  [[nodiscard]] static std::string to_single_line(std::string_view raw);
+  /// Returns text on one line, such as a title, cut to `max_heading_bytes`.
+  [[nodiscard]] static std::string to_single_line(std::string_view text);
 
  private:
   struct region {
@@ -80,10 +87,9 @@ class html_writer {
   int pending_breaks_ = 0;
   std::string prefix_{};
   std::size_t preformatted_depth_ = 0;
-  std::size_t list_depth_ = 0;
-  std::size_t table_depth_ = 0;
   bool is_in_cell_ = false;
-  bool has_cell_ = false;
+  std::size_t column_ = 0;
+  bool has_row_text_ = false;
   bool is_in_heading_ = false;
   bool is_in_region_ = false;
   region region_{};

@@ -411,7 +411,7 @@ class inline_reader {
 
   void read_angle_bracket() {
     if (text_.substr(position_).starts_with("<!--")) {
-      const auto end = has_no_comment_end_ ? std::string_view::npos : text_.find("-->", position_ + 4);
+      const auto end = has_no_comment_end_ ? std::string_view::npos : text_.find("-->", position_ + 2);  // `<!-->` is a comment
       if (end == std::string_view::npos) {
         has_no_comment_end_ = true;
         return copy(1);

@@ -56,6 +56,7 @@ struct rendered_html {
   markup::outline outline{};                ///< Outline of `text`.
   std::vector<std::size_t> source_lines{};  ///< For each line of `text`, the source line in which it begins, from 1.
   std::string language{};                   ///< From `<html lang>`; empty: unknown.
+  bool is_truncated = false;                ///< The text is that of the beginning of the HTML only, which is too large.
 };
 /// Converts HTML. Never fails. Time: linear.
 [[nodiscard]] rendered_html render_html(std::string_view html);
