@@ -17,9 +17,9 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libcurl4 | libcurl4t64")
 # For charts: Pango, which brings Cairo, and letters of Japanese and of most other scripts; both are loaded when one is drawn, and
 # everything else works without them.
-# Likewise MeCab and its dictionary for searching in Japanese, and what reads PDF and Office files.
+# Likewise MeCab and its dictionary for searching in Japanese, what reads PDF and Office files, and the names of time zones in logs.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "libpangocairo-1.0-0, fonts-noto-cjk, libmecab2, mecab-ipadic-utf8, poppler-utils, poppler-data, libarchive13, libxml2")
+    "libpangocairo-1.0-0, fonts-noto-cjk, libmecab2, mecab-ipadic-utf8, poppler-utils, poppler-data, libarchive13, libxml2, tzdata")
 # The first two are for log-ins: the keyring and the browser; the third is for journals. Only who compiles against the library needs the others.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "libsecret-1-0, xdg-utils, libsystemd0, libpq5, g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libssl-dev, nettle-dev, libre2-dev, libseccomp-dev, libyaml-dev, libgit2-dev, zlib1g-dev, libyaml-cpp-dev, libjsoncpp-dev, libzstd-dev, liblzma-dev, libsqlite3-dev, libuchardet-dev, libutf8proc-dev, libgumbo-dev, libstemmer-dev")

@@ -51,5 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto pattern = hondana::logs::make_template(sound);
   check(pattern.size() <= hondana::logs::max_template_bytes && hondana::json::is_utf8(pattern));
   check(pattern.find('\n') == std::string::npos);
+  const auto timed = hondana::logs::make_template(sound, sound.size() / 4, sound.size() / 2);
+  check(timed.size() <= hondana::logs::max_template_bytes && hondana::json::is_utf8(timed));
   return 0;
 }

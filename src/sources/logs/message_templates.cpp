@@ -95,6 +95,11 @@ bool is_month(std::string_view word) noexcept {
   return std::find(months.begin(), months.end(), word) != months.end();
 }
 
+bool is_weekday(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 7> weekdays{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+  return std::find(weekdays.begin(), weekdays.end(), word) != weekdays.end();
+}
+
 /// Whether a word looks like a generated ID: long, with digits and letters alternating.
 bool is_random_id(std::string_view word) noexcept {
   constexpr std::size_t min_bytes = 12, min_switches = 3;
@@ -134,7 +139,9 @@ std::string_view placeholder_for(std::string_view word) noexcept {
 /// Converts one line to a template.
 class template_builder {
  public:
-  explicit template_builder(std::string_view line) noexcept : line_(line) {}
+  /// `time_begin`, `time_end`: a part of the line that is a time. Both 0: unknown.
+  explicit template_builder(std::string_view line, std::size_t time_begin = 0, std::size_t time_end = 0) noexcept
+      : line_(line), time_begin_(time_begin), time_end_(time_end) {}
 
   std::string build() {
     while (offset_ < line_.size() && out_.size() < max_template_bytes) append_next();
@@ -143,6 +150,10 @@ class template_builder {
 
  private:
   void append_next() {
+    if (offset_ == time_begin_ && time_end_ > time_begin_) {
+      offset_ = time_end_;
+      return append_time();
+    }
     const char c = line_[offset_];
     if (ascii::is_digit(c) && expects_status_) {
       append_status();
@@ -218,6 +229,7 @@ class template_builder {
     word.remove_suffix(tail_size);
     offset_ = end;
     expects_status_ = false;
+    if (is_weekday(word) && is_before_date()) return;
     if (is_month(word) && offset_ + 1 < line_.size() && line_[offset_] == ' ' &&
         (ascii::is_digit(line_[offset_ + 1]) || line_[offset_ + 1] == ' ')) {
       // Jan 31 08:00:00
@@ -240,6 +252,15 @@ class template_builder {
     out_ += punctuation;
   }
 
+  /// Whether a month or a day of the month follows a weekday. Skips the blank before it.
+  bool is_before_date() noexcept {
+    const auto begin = offset_ + (line_.substr(offset_).starts_with(", ") ? 2 : 1);
+    if (begin >= line_.size() || line_[begin - 1] != ' ') return false;
+    if (!ascii::is_digit(line_[begin]) && !is_month(line_.substr(begin, 3))) return false;
+    offset_ = begin;
+    return true;
+  }
+
   void append_time() {
     if (out_.ends_with("<time> ")) return out_.pop_back();
     out_ += time_placeholder;
@@ -256,12 +277,19 @@ class template_builder {
       // Include decimals.
       if (i + 1 < word.size() && word[i] == '.' && ascii::is_digit(word[i + 1]))
         i += 1 + run_length(word, i + 1, ascii::is_digit);
-      if ((out_.ends_with('-') || out_.ends_with('+')) && (out_.size() == 1 || out_[out_.size() - 2] == ' ')) out_.pop_back();
+      if ((out_.ends_with('-') || out_.ends_with('+')) && (out_.size() == 1 || is_before_sign(out_[out_.size() - 2])))
+        out_.pop_back();
       out_ += "<num>";
     }
   }
 
+  /// Whether '-' or '+' after a character is the sign of a number, not a hyphen or a dash.
+  static bool is_before_sign(char c) noexcept {
+    return !ascii::is_alphanumeric(c) && static_cast<unsigned char>(c) < 0x80 && c != '>' && c != ')' && c != ']';
+  }
+
   std::string_view line_;
+  std::size_t time_begin_, time_end_;
   std::size_t offset_ = 0;
   std::string out_;
   bool expects_status_ = false;  // directly after a request
@@ -271,7 +299,8 @@ class template_builder {
 
 /// The raw text of the message member of JSON. Nothing if there is none.
 std::optional<std::string_view> json_message(std::string_view line) noexcept {
-  constexpr std::array<std::string_view, 4> names{"\"msg\"", "\"message\"", "\"event\"", "\"error\""};
+  constexpr std::array<std::string_view, 10> names{"\"msg\"", "\"message\"", "\"event\"",         "\"error\"", "\"@mt\"",
+                                                   "\"@m\"",  "\"MESSAGE\"", "\"short_message\"", "\"body\"",  "\"log\""};
   for (const auto name : names) {
     const auto position = line.find(name);
     if (position == std::string_view::npos) continue;
@@ -300,14 +329,12 @@ std::optional<std::string_view> logfmt_message(std::string_view line) noexcept {
 
 }  // namespace
 
-std::string make_template(std::string_view text) {
+std::string make_template(std::string_view text, std::size_t time_begin, std::size_t time_end) {
   auto line = text.substr(0, std::min(text.find('\n'), max_line_bytes));
-  if (line.starts_with('{')) {
-    if (const auto message = json_message(line)) line = *message;
-  } else if (const auto message = logfmt_message(line)) {
-    line = *message;
-  }
-  auto out = template_builder(line).build();
+  const auto message = line.starts_with('{') ? json_message(line) : logfmt_message(line);
+  if (message) line = *message;
+  const bool has_time = !message && time_end > time_begin && time_end <= line.size();
+  auto out = has_time ? template_builder(line, time_begin, time_end).build() : template_builder(line).build();
   if (out.starts_with("[<time>] ")) out.erase(0, time_placeholder.size() + 3);
   if (out.starts_with("<time> ")) out.erase(0, time_placeholder.size() + 1);
   if (out.size() > max_template_bytes) out.resize(max_template_bytes);
@@ -346,7 +373,7 @@ std::string_view first_line(std::string_view text, std::size_t max_bytes) noexce
 }
 
 void message_counter::add(const records::log_record& record) {
-  auto pattern = make_template(record.text);
+  auto pattern = make_template(record.text, record.time_begin, record.time_end);
   if (pattern.empty()) return;
   const auto [it, is_new] = messages_.try_emplace(std::move(pattern));
   auto& message = it->second;

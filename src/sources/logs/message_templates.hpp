@@ -18,11 +18,13 @@ inline constexpr std::size_t max_template_bytes = 256;
 
 /// Returns the template of a record: its first line with variable parts replaced. These become `<time>`, `<num>` (a unit
 /// directly after it stays: `<num>ms`), `<hex>`, `<uuid>`, `<ip>`, `<url>`, `<path>`, `<email>`, `<id>`, `<masked>`, or `<str>`
-/// for quoted strings.
-/// A timestamp at the beginning is removed. For JSON and logfmt records, only the message is used: the field `msg` or
-/// `message`, in JSON also `event` or `error`. Requests in access logs keep method and status. Reads the first KiB only. Linear
-/// time. `text` must be valid UTF-8. The result is valid UTF-8 with at most `max_template_bytes` bytes; it may be empty.
-[[nodiscard]] std::string make_template(std::string_view text);
+/// for quoted strings. Signs of numbers are removed.
+/// A timestamp at the beginning is removed. `time_begin`, `time_end`: where the time of the record is written, as in
+/// `records::log_record`; both 0: unknown. For JSON and logfmt records, only the message is used: the field `msg` or `message`,
+/// in JSON also `event`, `error` and the names of other usual loggers. Requests in access logs keep method and status. Reads
+/// the first KiB only. Linear time. `text` must be valid UTF-8. The result is valid UTF-8 with at most `max_template_bytes`
+/// bytes; it may be empty.
+[[nodiscard]] std::string make_template(std::string_view text, std::size_t time_begin = 0, std::size_t time_end = 0);
 
 /// Statistics of the records with one template.
 struct repeated_message {

@@ -22,6 +22,7 @@ void slice::add(const records::log_record& record) {
   ++levels[record.level ? static_cast<std::size_t>(*record.level) : severity_count];
   messages.add(record);
   if (!record.time) return;
+  if (last) max_gap = std::max(max_gap, *record.time - *last);
   if (!first || *record.time < *first) first = record.time;
   if (!last || *record.time > *last) last = record.time;
   if (end <= begin) return;
@@ -40,9 +41,9 @@ void slice::add(const records::log_record& record) {
 /// - critical: any critical record. Weight 0.8.
 /// - new-message: a template that did not occur before. Weight: critical 0.9, error 0.7, warning 0.5. For others 0.35, with at
 /// least 10 records. Requires 100 earlier records, and that no template was removed from the counter. At most five.
-/// - silence: no record for at least ten minutes and three times the longest pause in the range. Weight 0.6. Requires a range
-/// that ends now, was read to its end and has at least 20 records. Also requires an earlier pause, or records in ten parts of
-/// its slices.
+/// - silence: no record for at least ten minutes and three times the longest time between two records of the range. Weight 0.6.
+/// Requires a range that ends now, was read to its end and has at least 20 records. Also requires an earlier pause, or records
+/// in ten parts of its slices.
 /// - burst: at least 200 records, five times as often as before. Weight 0.5.
 ///
 /// The priority is the greatest of these weights. Without any, it is 0.3, or 0.1 for a log without records.
@@ -59,7 +60,8 @@ constexpr std::size_t max_new_messages = 5;
 struct rate_comparison {
   slice::part recent{}, baseline{};
   double recent_hours = 0, baseline_hours = 0;
-  records::instant max_gap = 0;
+  records::instant max_gap = 0;  // between two records
+  bool has_empty_parts = false;  // between parts with records
   std::size_t busy_parts = 0;
 
   [[nodiscard]] bool can_compare() const noexcept { return baseline_hours >= recent_hours && recent_hours > 0; }
@@ -73,14 +75,17 @@ void add_counts(slice::part& sum, const slice::part& part) noexcept {
 
 rate_comparison compare_rates(const log_summary& report) {
   rate_comparison comparison;
-  std::optional<records::instant> last_end;
+  std::optional<records::instant> last_end, last_time;
   for (const auto& counted : report.slices) {
+    comparison.max_gap = std::max(comparison.max_gap, counted->max_gap);
+    if (last_time && counted->first) comparison.max_gap = std::max(comparison.max_gap, *counted->first - *last_time);
+    if (counted->last) last_time = counted->last;
     for (std::size_t i = 0; i < slice::part_count; ++i) {
       const auto begin = counted->part_begin(i);
       add_counts(begin >= report.recent_begin ? comparison.recent : comparison.baseline, counted->parts[i]);
       if (counted->parts[i].total == 0) continue;
       ++comparison.busy_parts;
-      if (last_end) comparison.max_gap = std::max(comparison.max_gap, begin - *last_end);
+      comparison.has_empty_parts = comparison.has_empty_parts || (last_end && begin > *last_end);
       last_end = counted->part_begin(i + 1);
     }
   }
@@ -178,7 +183,7 @@ class anomaly_detector {
     if (!report_.ends_now || !report_.has_newest || !report_.last || report_.total < min_records) return;
     // A single burst without a pause says nothing about the usual frequency.
     constexpr std::size_t min_parts = 10;
-    if (comparison_.max_gap == 0 && comparison_.busy_parts < min_parts) return;
+    if (!comparison_.has_empty_parts && comparison_.busy_parts < min_parts) return;
     const auto silence = now_ - *report_.last;
     if (silence < 10 * minute || silence < 3 * comparison_.max_gap) return;
     add_finding("silence", 0.6,
@@ -225,6 +230,10 @@ constexpr std::size_t untimed_records = 10'000;
 /// A conservative guess, since the time limit of a summary must suffice for several slices.
 constexpr double scan_bytes_per_second = 16e6;
 constexpr double min_slices = 6;
+/// A log that is not larger is read completely, even if this takes longer than the time limit.
+constexpr std::uint64_t complete_bytes = 100'000'000;
+/// Of the log, around the records of a slice.
+constexpr std::uint64_t search_slack_bytes = 8u << 20;
 constexpr std::array<instant, 13> slice_widths{minute,   5 * minute, 15 * minute, 30 * minute, hour,     2 * hour, 3 * hour,
                                                6 * hour, 12 * hour,  day,         7 * day,     30 * day, 365 * day};
 
@@ -271,7 +280,11 @@ result<newest_records> read_newest(records::log_backend& backend, const records:
 class summary_builder {
  public:
   summary_builder(records::log_backend& backend, const summary_request& request, const request_context& context)
-      : backend_(backend), request_(request), context_(context) {}
+      : backend_(backend), request_(request), context_(context) {
+    // Leave time for the answer.
+    constexpr std::chrono::milliseconds margin{200};
+    if (context_.deadline != std::chrono::steady_clock::time_point::max()) context_.deadline -= margin;
+  }
 
   result<log_summary> build() {
     const auto newest = read_newest(backend_, request_.budget, context_);
@@ -306,8 +319,8 @@ class summary_builder {
     width_ = slice_width(report_.end - report_.begin);
     // If the log has more records than the budget allows, use narrower slices, so that the newest ones are complete.
     const auto time_left = std::chrono::duration<double>(request_.budget.deadline - monotonic_clock::now()).count();
-    const auto budget =
-        std::min(static_cast<double>(request_.budget.max_scanned_bytes), std::max(time_left, 0.0) * scan_bytes_per_second);
+    const auto budget = std::min(static_cast<double>(request_.budget.max_scanned_bytes),
+                                 std::max(time_left * scan_bytes_per_second, static_cast<double>(complete_bytes)));
     while (width_ > minute && newest.bytes_per_second * (static_cast<double>(width_) / second) > budget / min_slices)
       width_ = narrower_width(width_);
     if (!request_.since) report_.begin = floor_to(report_.begin, width_);
@@ -345,9 +358,10 @@ class summary_builder {
     auto counted = std::make_shared<slice>();
     counted->begin = begin;
     counted->end = end;
-    if (scanned_bytes_ >= request_.budget.max_scanned_bytes || monotonic_clock::now() >= request_.budget.deadline)
-      return counted;
+    const bool is_over_time = monotonic_clock::now() >= request_.budget.deadline && scanned_bytes_ >= complete_bytes;
+    if (scanned_bytes_ >= request_.budget.max_scanned_bytes || is_over_time) return counted;
     auto budget = request_.budget;
+    if (scanned_bytes_ < complete_bytes) budget.min_scanned_bytes = complete_bytes - scanned_bytes_ + search_slack_bytes;
     budget.max_scanned_bytes -= scanned_bytes_;
     const bool is_last = end >= report_.end;
     const auto count_end = is_last && report_.ends_now ? std::nullopt : std::optional(is_last ? report_.end : end);
@@ -415,7 +429,7 @@ class summary_builder {
 
   records::log_backend& backend_;
   const summary_request& request_;
-  const request_context& context_;
+  request_context context_;
   log_summary report_;
   message_counter messages_{4 * message_counter::default_max_templates};
   instant width_ = hour;

@@ -38,6 +38,7 @@ struct slice {
   std::uint64_t errors = 0;                                ///< Includes critical records.
   std::array<std::uint64_t, severity_count + 1> levels{};  ///< The last element counts records without a level.
   std::optional<records::instant> first{}, last{};         ///< Earliest and latest time of the records.
+  records::instant max_gap = 0;                            ///< The longest time between two records.
   /// Counts of the records in a part of the slice. `errors` includes critical records.
   struct part {
     std::uint64_t total = 0, errors = 0, critical = 0;

@@ -29,6 +29,8 @@ constexpr std::chrono::seconds error_check_interval{2};
 constexpr std::chrono::minutes max_interval{5};
 /// An idle thread ends after this time.
 constexpr std::chrono::minutes idle_timeout{1};
+/// The time limit of a summary does not apply to small logs, which may take longer on a busy machine.
+constexpr std::chrono::milliseconds min_update_timeout{30'000};
 /// The time reserved for the answer before the deadline of the request.
 constexpr std::chrono::milliseconds deadline_margin{200};
 
@@ -178,7 +180,7 @@ void summary_cache::state::run() {
     const background_slot slot(stop.get_token());
     request_context context;
     context.stop = stop.get_token();
-    context.deadline = steady_clock::now() + 2 * options.timeout + deadline_margin;
+    context.deadline = steady_clock::now() + std::max(2 * options.timeout, min_update_timeout) + deadline_margin;
     if (std::unique_lock update_lock(update_mutex, context.deadline); update_lock.owns_lock()) {
       const auto log_version = backend->version(context);
       // Errors are reported to readers. If the log is unchanged, the summary is still valid.
@@ -217,8 +219,9 @@ summary_cache::~summary_cache() {
 result<std::shared_ptr<const log_summary>> summary_cache::get(const request_context& context) {
   HONDANA_TRY(const auto log_version, state_->backend->version(context));
   if (auto cached = state_->fresh_summary(log_version)) return cached;
-  const std::unique_lock update_lock(state_->update_mutex,
-                                     std::min(context.deadline, steady_clock::now() + 2 * state_->options.timeout));
+  const std::unique_lock update_lock(
+      state_->update_mutex,
+      std::min(context.deadline, steady_clock::now() + std::max(2 * state_->options.timeout, min_update_timeout)));
   if (!update_lock.owns_lock())
     return fail(errc::timed_out, "The summary is still being computed for another request. Retry later.");
   if (auto updated = state_->fresh_summary(log_version)) return updated;

@@ -1,4 +1,5 @@
-/// Parses parts of log lines: escape sequences and syslog priorities at the beginning, and fields of JSON or logfmt.
+/// Parses parts of log lines: escape sequences, syslog priorities and headers of container runtimes at the beginning, and
+/// fields of JSON or logfmt.
 #include "sources/logs/records/fields.hpp"
 
 #include <algorithm>
@@ -106,31 +107,53 @@ void for_each_pair(std::string_view text, const Visitor& visit) {
   }
 }
 
-std::optional<std::string> find_in_json(std::string_view raw, std::string_view path) {
-  std::optional<std::string> match;
+using value_visitor = std::function<bool(std::string_view raw)>;
+
+/// Visits a value, and the elements of an array. Returns whether to continue.
+bool visit_value(std::string_view raw, const value_visitor& visit) {
+  if (!visit(raw)) return false;
+  bool proceeds = true;
+  if (raw.starts_with('[')) {
+    for_each_element(raw, [&](std::string_view element) {
+      proceeds = visit(element);
+      return proceeds;
+    });
+  }
+  return proceeds;
+}
+
+/// Visits the values of a path, as `for_each_value` does. Returns whether to continue.
+bool visit_json(std::string_view raw, std::string_view path, const value_visitor& visit, int max_nested_arrays) {
+  bool proceeds = true;
   if (raw.starts_with('{')) {
     for_each_member(raw, 0, [&](std::string_view name, std::string_view value) {
       if (name == path) {
-        match = decode_value(value);
+        proceeds = visit_value(value, visit);
       } else if (path.size() > name.size() && path[name.size()] == '.' && path.starts_with(name)) {
-        match = find_in_json(value, path.substr(name.size() + 1));
+        proceeds = visit_json(value, path.substr(name.size() + 1), visit, max_nested_arrays);
       }
-      return !match;
+      return proceeds;
     });
   } else if (raw.starts_with('[') && !path.empty() && path[0] >= '0' && path[0] <= '9') {
     const auto end = std::min(path.find('.'), path.size());
     std::size_t index = 0;
     for (const char c : path.substr(0, std::min<std::size_t>(end, 9))) {
-      if (c < '0' || c > '9') return std::nullopt;
+      if (c < '0' || c > '9') return true;
       index = index * 10 + static_cast<std::size_t>(c - '0');
     }
     for_each_element(raw, [&](std::string_view value) {
       if (index-- > 0) return true;
-      match = end == path.size() ? decode_value(value) : find_in_json(value, path.substr(end + 1));
+      proceeds =
+          end == path.size() ? visit_value(value, visit) : visit_json(value, path.substr(end + 1), visit, max_nested_arrays);
       return false;
     });
+  } else if (raw.starts_with('[') && max_nested_arrays > 0) {
+    for_each_element(raw, [&](std::string_view value) {
+      proceeds = visit_json(value, path, visit, max_nested_arrays - 1);
+      return proceeds;
+    });
   }
-  return match;
+  return proceeds;
 }
 
 void append_utf8(std::string& out, char32_t code_point) {
@@ -196,6 +219,44 @@ std::size_t append_unescaped(std::string_view text, std::string& out) {
 
 }  // namespace
 
+container_header parse_container_header(std::string_view line) noexcept {
+  constexpr std::size_t max_time_bytes = 40, min_time_bytes = 20;
+  constexpr std::string_view streams[] = {"stdout", "stderr"};
+  if (line.empty() || !ascii::is_digit(line[0])) return {};
+  const auto time_end = line.substr(0, max_time_bytes).find(' ');
+  if (time_end == std::string_view::npos || time_end < min_time_bytes || line[10] != 'T') return {};
+  const auto rest = line.substr(time_end + 1);
+  for (const auto stream : streams) {
+    if (!rest.starts_with(stream)) continue;
+    // Tags may follow the letter after a colon.
+    const auto tag = rest.substr(stream.size());
+    if (tag.size() < 3 || tag[0] != ' ' || (tag[1] != 'P' && tag[1] != 'F') || (tag[2] != ' ' && tag[2] != ':')) return {};
+    const auto end = tag.find(' ', 2);
+    if (end == std::string_view::npos) return {};
+    return {time_end + 1 + stream.size() + end + 1, tag[1] == 'P', stream};
+  }
+  return {};
+}
+
+std::string join_container_parts(std::string_view record) {
+  std::string out;
+  out.reserve(record.size());
+  bool is_partial = false;
+  while (!record.empty()) {
+    const auto size = std::min(record.find('\n'), record.size() - 1) + 1;
+    auto line = record.substr(0, size);
+    record.remove_prefix(size);
+    const auto header = parse_container_header(line);
+    if (is_partial && header.size != 0) line.remove_prefix(header.size);
+    is_partial = header.is_partial && !record.empty();
+    if (is_partial) {
+      while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+    }
+    out += line;
+  }
+  return out;
+}
+
 bool looks_like_json(std::string_view text) noexcept {
   const auto start = text.find_first_not_of(" \t");
   return start != std::string_view::npos && text[start] == '{';
@@ -214,18 +275,31 @@ std::string decode_value(std::string_view raw) {
   return out;
 }
 
-std::optional<std::string> find_field(std::string_view text, std::string_view path) {
-  if (path.empty()) return std::nullopt;
-  if (looks_like_json(text)) return find_in_json(text.substr(text.find('{')), path);
-  std::optional<std::string> match;
+void for_each_value(std::string_view text, std::string_view path, const value_visitor& visit) {
+  constexpr int max_nested_arrays = 6;
+  if (path.empty()) return;
+  if (looks_like_json(text)) {
+    visit_json(text.substr(text.find('{')), path, visit, max_nested_arrays);
+    return;
+  }
+  bool proceeds = true;
   for_each_pair(text, [&](std::string_view name, std::string_view raw) {
-    if (name == path) match = decode_value(raw);
-    return !match;
+    if (name == path) proceeds = visit(raw);
+    return proceeds;
   });
-  if (match) return match;
   // JSON after a header of syslog or of a container runtime.
   const auto brace = text.substr(0, 1024).find(" {");
-  return brace == std::string_view::npos ? std::nullopt : find_in_json(text.substr(brace + 1), path);
+  if (proceeds && brace != std::string_view::npos) visit_json(text.substr(brace + 1), path, visit, max_nested_arrays);
+}
+
+std::optional<std::string> find_field(std::string_view text, std::string_view path) {
+  std::optional<std::string> match;
+  const auto take = [&match](std::string_view raw) {
+    match = decode_value(raw);
+    return false;
+  };
+  for_each_value(text, path, std::cref(take));
+  return match;
 }
 
 void for_each_field(std::string_view text, const std::function<bool(std::string_view name, std::string_view raw)>& visit) {

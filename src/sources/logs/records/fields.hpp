@@ -1,4 +1,5 @@
-/// Parses parts of log lines: escape sequences and syslog priorities at the beginning, and fields of JSON or logfmt.
+/// Parses parts of log lines: escape sequences, syslog priorities and headers of container runtimes at the beginning, and
+/// fields of JSON or logfmt.
 #pragma once
 
 #include <cstddef>
@@ -39,13 +40,28 @@ struct parsed_priority {
   return {value, offset};
 }
 
+/// The beginning of a line of a container runtime (CRI): "2026-01-02T03:04:05.678901234Z stdout F ".
+struct container_header {
+  std::size_t size = 0;       ///< 0: the line has no such header.
+  bool is_partial = false;    ///< The next line of the same stream continues the text.
+  std::string_view stream{};  ///< "stdout" or "stderr".
+};
+[[nodiscard]] container_header parse_container_header(std::string_view line) noexcept;
+/// Removes the line ends and headers between the parts of a line that a container runtime has split.
+[[nodiscard]] std::string join_container_parts(std::string_view record);
+
 /// Whether the first byte of a record that is not a blank is an opening brace.
 [[nodiscard]] bool looks_like_json(std::string_view text) noexcept;
 
-/// Finds the value of a field in JSON or logfmt: of a string the unescaped text, otherwise the text as written. Returns nullopt
-/// if there is none. `path`: the names of nested members with dots between them. Names may contain dots themselves. Elements of
-/// arrays are addressed by number.
+/// Calls `visit` for the raw values of a field in JSON or logfmt (JSON strings with quotes), which point into `text`, until it
+/// returns false. `path`: the names of nested members with dots between them. Names may contain dots themselves. Elements of
+/// arrays are addressed by number. Without a number, all elements are addressed: "tags" visits the array and then its elements,
+/// "spans.name" the names of all spans.
 /// Since records may be masked or cut, malformed texts are read as far as possible. Linear time.
+void for_each_value(std::string_view text, std::string_view path, const std::function<bool(std::string_view raw)>& visit);
+
+/// Returns the first value of `for_each_value`: of a string the unescaped text, otherwise the text as written. nullopt: there
+/// is none.
 [[nodiscard]] std::optional<std::string> find_field(std::string_view text, std::string_view path);
 
 /// Calls `visit` for the top-level fields of JSON or logfmt, with name and raw value (JSON strings with quotes), which point

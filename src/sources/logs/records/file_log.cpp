@@ -83,7 +83,7 @@ result<log_page> file_log::read(const log_query& query, const read_budget& budge
 
 result<walk_result> file_log::walk(std::optional<instant> since, std::optional<instant> until, const read_budget& budget,
                                    const request_context& context, const std::function<bool(const log_record&)>& visit) {
-  const auto limited = with_deadline(context, budget);
+  const auto limited = budget.min_scanned_bytes == 0 ? with_deadline(context, budget) : context;
   const walk_request request{since, until, budget, limited, redact_, visit};
   auto outcome = walk_records([this] { return list_files(set_); }, opener_, request);
   if (!outcome) record_error(&outcome.error());

@@ -34,8 +34,8 @@ bool names_an_exception(std::string_view line) noexcept {
   });
 }
 
-bool is_continuation(std::string_view line) noexcept {
-  if (line.empty() || line == "\r" || line[0] == ' ' || line[0] == '\t') return true;
+/// Whether a line belongs to a stack trace, by its beginning.
+bool is_trace_line(std::string_view line) noexcept {
   constexpr std::array<std::string_view, 8> prefixes{"Caused by:",
                                                      "Suppressed:",
                                                      "Traceback (most recent call last)",
@@ -46,6 +46,23 @@ bool is_continuation(std::string_view line) noexcept {
                                                      "}"};
   return std::any_of(prefixes.begin(), prefixes.end(), [line](std::string_view prefix) { return line.starts_with(prefix); }) ||
          names_an_exception(line);
+}
+
+bool is_continuation(std::string_view line) noexcept {
+  return line.empty() || line == "\r" || line[0] == ' ' || line[0] == '\t' || is_trace_line(line);
+}
+
+constexpr std::string_view slow_log_time = "# Time: ";
+constexpr std::string_view slow_log_user = "# User@Host:";
+
+/// The last line of a text, without its line end. Empty: it has `max_bytes` or more.
+std::string_view last_line_of(std::string_view text, std::size_t max_bytes) noexcept {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const bool is_whole = text.size() < max_bytes;
+  text = text.substr(text.size() - std::min(text.size(), max_bytes));
+  const auto newline = text.rfind('\n');
+  if (newline == std::string_view::npos) return is_whole ? text : std::string_view();
+  return text.substr(newline + 1);
 }
 
 }  // namespace
@@ -70,6 +87,8 @@ record_framing::record_framing(framing_options options, std::string_view sample,
       const bool is_brace = line.substr(skip_escapes(line)).starts_with('{');
       const bool has_time = timestamps_.find_in_line(line).has_value();
       has_times_ = has_times_ || has_time;
+      has_container_parts_ = has_container_parts_ || parse_container_header(line).size != 0;
+      is_slow_log_ = is_slow_log_ || line.starts_with(slow_log_user);
       if (is_brace) {
         ++braces;
       } else if (has_time) {
@@ -82,14 +101,40 @@ record_framing::record_framing(framing_options options, std::string_view sample,
   uses_times_ = (timestamped > 0 && timestamped * max_lines_per_start >= lines) || uses_braces_;
 }
 
-bool record_framing::is_record_start(std::string_view line) const {
+std::size_t record_framing::previous_bytes() const noexcept {
+  // A container runtime splits lines after 16 KiB.
+  constexpr std::size_t container_line_bytes = 20u << 10;
+  if (options_.is_every_line || options_.first_line) return 0;
+  return has_container_parts_ ? container_line_bytes : is_slow_log_ || !uses_times_ ? line_bytes : 0;
+}
+
+bool record_framing::is_record_start(std::string_view line, std::string_view before) const {
   if (options_.is_every_line) return true;
   line = first_line_of(line);
   if (options_.first_line) return re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *options_.first_line);
-  if (!uses_times_) return !is_continuation(line);
+  if (is_slow_log_ && uses_times_ && line.starts_with('#')) {
+    // The line with the time is missing if the entry is of the same second as the one before.
+    return line.starts_with(slow_log_time) ||
+           (line.starts_with(slow_log_user) && !last_line_of(before, previous_bytes()).starts_with(slow_log_time));
+  }
+  if (!uses_times_) {
+    // The end of one stack trace and the beginning of the next.
+    constexpr std::string_view traceback = "Traceback (most recent call last)";
+    return !is_continuation(line) ||
+           (line.starts_with(traceback) && names_an_exception(last_line_of(before, previous_bytes())));
+  }
   const bool is_brace = line.substr(skip_escapes(line)).starts_with('{');
   if (is_brace) return uses_braces_;
-  return timestamps_.find_in_line(line).has_value();
+  const auto time = timestamps_.find_in_line(line);
+  if (!time) return false;
+  if (time->begin <= 1) {
+    if (!has_container_parts_) return true;
+    const auto header = parse_container_header(line);
+    const auto previous =
+        header.size == 0 ? container_header() : parse_container_header(last_line_of(before, previous_bytes()));
+    return !previous.is_partial || previous.stream != header.stream;
+  }
+  return !is_slow_log_ && !is_trace_line(line);
 }
 
 }  // namespace hondana::records

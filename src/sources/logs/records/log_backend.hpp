@@ -40,6 +40,8 @@ struct log_record {
   std::string text{};
   std::uint64_t cut_bytes = 0;  ///< Number of bytes cut off at the end.
   std::string source{};         ///< For people: the file name without folders, or the unit.
+  /// Where `time` is written in `text`, without brackets. Both 0: it is not in the text.
+  std::size_t time_begin = 0, time_end = 0;
 };
 
 /// A request for a page. Records must meet all conditions that are set. Texts are compared in masked form, as clients see them.
@@ -58,8 +60,10 @@ struct log_query {
 struct read_budget {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::uint64_t max_scanned_bytes = 256u << 20;  ///< Of the log, after decompression.
-  std::size_t max_record_bytes = 64u << 10;      ///< Of one record. The rest is left out.
-  std::size_t max_answer_bytes = 4u << 20;       ///< Of all texts together.
+  /// A walk reads this much even after `deadline`, but not after `request_context::deadline`.
+  std::uint64_t min_scanned_bytes = 0;
+  std::size_t max_record_bytes = 64u << 10;  ///< Of one record. The rest is left out.
+  std::size_t max_answer_bytes = 4u << 20;   ///< Of all texts together.
 };
 
 /// Some consecutive matching records.

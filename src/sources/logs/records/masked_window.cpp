@@ -21,19 +21,23 @@ void overwrite_spans(std::string& text, const std::vector<secrets::span>& spans)
 }  // namespace
 
 std::size_t masked_block::count_secrets(std::uint64_t first, std::uint64_t last) const noexcept {
-  return static_cast<std::size_t>(std::count_if(secrets.begin(), secrets.end(), [&](const secrets::span& span) {
-    return base + span.begin < last && base + span.end > first;
-  }));
+  // They are in order and do not overlap.
+  const auto first_match =
+      std::partition_point(secrets.begin(), secrets.end(), [&](const secrets::span& span) { return base + span.end <= first; });
+  const auto matches_end =
+      std::partition_point(first_match, secrets.end(), [&](const secrets::span& span) { return base + span.begin < last; });
+  return static_cast<std::size_t>(matches_end - first_match);
 }
 
 masked_window::masked_window(std::shared_ptr<const content> bytes, std::uint64_t end, bool redact, std::string_view front,
-                             context_readers readers)
+                             context_readers readers, std::size_t lookbehind_bytes)
     : bytes_(std::move(bytes)),
       end_(end),
       redactor_(redact ? secrets::masking_policy::settings : secrets::masking_policy::none,
                 front.substr(0, secrets::front_bytes)),
       widths_(secrets::detect_encodings(front.substr(0, secrets::front_bytes))),
-      readers_(std::move(readers)) {}
+      readers_(std::move(readers)),
+      lookbehind_bytes_(lookbehind_bytes) {}
 
 result<void> masked_window::fetch(context_text& text, const std::function<result<std::string>(std::size_t)>& reader,
                                   std::size_t max_bytes) {
@@ -47,7 +51,7 @@ result<masked_block> masked_window::load(std::uint64_t begin, std::uint64_t end)
   masked_block out;
   out.begin = begin;
   out.end = std::min(end, end_);
-  out.base = begin > 0 ? begin - 1 : 0;
+  out.base = begin - std::min(begin, lookbehind_bytes_);
   const auto last = std::min(out.end + lookahead_bytes, end_);
   const std::uint64_t margin = redactor_.is_enabled() ? redactor_.margin_bytes() : 0;
   // Start at a multiple of the unit size of UTF-16 and UTF-32.

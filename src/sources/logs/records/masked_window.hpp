@@ -16,7 +16,7 @@
 
 namespace hondana::records {
 
-/// The part [begin, end) of a file, with one byte before it and some bytes after it, if they exist. Secrets are masked.
+/// The part [begin, end) of a file, with some bytes before it and after it, if they exist. Secrets are masked.
 /// Positions are in the decompressed contents of the file, unless stated otherwise.
 struct masked_block {
   std::uint64_t begin = 0;
@@ -28,6 +28,10 @@ struct masked_block {
   /// Returns the masked bytes from the position `offset` on, which must not be before `base`.
   [[nodiscard]] std::string_view text_from(std::uint64_t offset) const noexcept {
     return std::string_view(bytes).substr(static_cast<std::size_t>(offset - base));
+  }
+  /// Returns the masked bytes before the position `offset`.
+  [[nodiscard]] std::string_view text_before(std::uint64_t offset) const noexcept {
+    return std::string_view(bytes).substr(0, static_cast<std::size_t>(offset - base));
   }
   /// Whether `bytes` includes [first, last).
   [[nodiscard]] bool contains(std::uint64_t first, std::uint64_t last) const noexcept {
@@ -53,11 +57,12 @@ class masked_window {
 
   /// `bytes`: the file's contents, not null. Bytes from `end` on are not returned, but influence the masking. `redact`: whether
   /// to mask secrets. `front`: the first bytes of the file, which show its encoding (up to `secrets::front_bytes`).
+  /// `lookbehind_bytes`: before the requested part that a `masked_block` has, unless the file begins there; at least 1.
   masked_window(std::shared_ptr<const content> bytes, std::uint64_t end, bool redact, std::string_view front,
-                context_readers readers);
+                context_readers readers, std::size_t lookbehind_bytes = 1);
 
-  /// Loads and masks the part [begin, end), and up to `lookahead_bytes` bytes after it. Errors: content_changed if the file has
-  /// become shorter; those of `content::read` and of the `context_readers`.
+  /// Loads and masks the part [begin, end), the bytes before it, and up to `lookahead_bytes` bytes after it. Errors:
+  /// content_changed if the file has become shorter; those of `content::read` and of the `context_readers`.
   [[nodiscard]] result<masked_block> load(std::uint64_t begin, std::uint64_t end);
 
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
@@ -77,6 +82,7 @@ class masked_window {
   secrets::redactor redactor_;
   secrets::wide_encodings widths_;
   context_readers readers_;
+  std::uint64_t lookbehind_bytes_;
   context_text text_before_, text_after_;  // results of `readers_`; null: not read yet
 };
 

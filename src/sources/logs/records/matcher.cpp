@@ -4,6 +4,11 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "sources/logs/records/fields.hpp"
@@ -30,6 +35,22 @@ bool is_local_expression(std::string_view expression) noexcept {
     }
   }
   return true;
+}
+
+std::optional<double> parse_decimal(std::string_view text) noexcept {
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(out)) return std::nullopt;
+  return out;
+}
+
+/// Whether two texts are the same number, written differently: "10" and "10.0". Integers have one form only.
+bool is_same_number(std::string_view a, std::string_view b) noexcept {
+  constexpr std::string_view fraction_chars = ".eE";
+  if (a.find_first_of(fraction_chars) == std::string_view::npos && b.find_first_of(fraction_chars) == std::string_view::npos)
+    return false;
+  const auto number = parse_decimal(a);
+  return number && number == parse_decimal(b);
 }
 
 }  // namespace
@@ -89,11 +110,15 @@ bool record_matcher::accepts_level(const std::optional<severity>& level) const n
 
 bool record_matcher::accepts_text(std::string_view text) const {
   if (grep_ && !re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *grep_)) return false;
-  for (const auto& [path, value] : fields_) {
-    const auto match = find_field(text, path);
-    if (!match || *match != value) return false;
-  }
-  return true;
+  return std::all_of(fields_.begin(), fields_.end(), [text](const auto& field) {
+    bool is_match = false;
+    const auto compare = [&](std::string_view raw) {
+      is_match = decode_value(raw) == field.second || is_same_number(raw, field.second);
+      return !is_match;
+    };
+    for_each_value(text, field.first, std::cref(compare));
+    return is_match;
+  });
 }
 
 }  // namespace hondana::records

@@ -239,7 +239,7 @@ masked_window opened_files::open_window(std::size_t index, const log_file& file)
     return read_before(index, *front, max_bytes);
   };
   readers.read_after = [this, index](std::size_t max_bytes) { return read_after(index, max_bytes); };
-  return {file.bytes, file.end, redact_, file.opened.front, std::move(readers)};
+  return {file.bytes, file.end, redact_, file.opened.front, std::move(readers), file.framing.previous_bytes() + 1};
 }
 
 result<std::string> opened_files::read_before(std::size_t index, const content& bytes, std::size_t max_bytes) {

@@ -253,7 +253,8 @@ void page_reader::find_candidates(const masked_block& block, std::uint64_t begin
     return block.text_from(first).substr(0, static_cast<std::size_t>(last - first));
   };
   candidates_.clear();
-  bool is_reliable = end - begin <= 2 * chunk_bytes && is_sanitized(slice(begin, end));
+  bool is_reliable = end - begin <= 2 * chunk_bytes && is_sanitized(slice(begin, end)) &&
+                     (!file_->framing.has_container_parts() || slice(begin, end).find(" P ") == std::string_view::npos);
   // Search from match to match. A record is a candidate if it also matches on its own. The searched part grows while nothing is
   // found, so that expressions that look far ahead read each byte only a few times.
   std::size_t false_matches = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json/utf8.hpp"
+#include "sources/logs/records/fields.hpp"
 #include "sources/logs/records/masking.hpp"
 #include "sources/logs/records/severity.hpp"
 
@@ -24,7 +25,7 @@ std::uint64_t next_line(const masked_block& block, std::uint64_t offset) noexcep
 }  // namespace
 
 bool is_record_start(const masked_block& block, std::uint64_t offset, const record_framing& framing) {
-  return offset == 0 || framing.is_record_start(block.text_from(offset));
+  return offset == 0 || framing.is_record_start(block.text_from(offset), block.text_before(offset));
 }
 
 void find_record_starts(const masked_block& block, const record_framing& framing, std::vector<std::uint64_t>& starts) {
@@ -72,8 +73,9 @@ result<record_parser::parsed_record> record_parser::parse(const masked_block& bl
   if (text_end < end) text.remove_suffix(json::incomplete_tail(text));
   parsed.record.cut_bytes = end - begin - text.size();
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r') && text_end == end) text.remove_suffix(1);
-  parsed.record.text = window_.sanitized(text);
-  // Parts that an escape sequence had separated are now adjacent.
+  const bool has_parts = file_.framing.has_container_parts() && text.find('\n') != std::string_view::npos;
+  parsed.record.text = has_parts ? window_.sanitized(join_container_parts(text)) : window_.sanitized(text);
+  // Parts that an escape sequence or a line end had separated are now adjacent.
   const bool is_changed = parsed.record.text != text;
   if (is_changed || may_hide_secrets(text)) {
     const auto size = parsed.record.text.size();
@@ -87,11 +89,14 @@ result<record_parser::parsed_record> record_parser::parse(const masked_block& bl
     parsed.record.cut_bytes += parsed.record.text.size() - size;
     parsed.record.text.resize(size);
   }
-  if (const auto timestamp = file_.timestamps.find_in_line(parsed.record.text)) {
+  const auto timestamp = file_.timestamps.find_in_line(parsed.record.text);
+  if (timestamp) {
     parsed.record.time = timestamp->time;
     parsed.record.has_own_time = true;
+    parsed.record.time_begin = timestamp->begin;
+    parsed.record.time_end = timestamp->end;
   }
-  parsed.record.level = detect_severity(parsed.record.text);
+  parsed.record.level = detect_severity(parsed.record.text, timestamp);
   parsed.record.source = file_.opened.listed.name;
   return parsed;
 }

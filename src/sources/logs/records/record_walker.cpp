@@ -115,8 +115,8 @@ result<record_walker::step> record_walker::walk_file(opened_files& files, std::s
   for (auto offset = range->begin; offset < range->end;) {
     if (request_.context.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     const auto now = monotonic_clock::now();
-    if (now > request_.budget.deadline || now > request_.context.deadline ||
-        scanned_bytes_ >= request_.budget.max_scanned_bytes) {
+    const bool is_over_time = now > request_.budget.deadline && scanned_bytes_ >= request_.budget.min_scanned_bytes;
+    if (is_over_time || now > request_.context.deadline || scanned_bytes_ >= request_.budget.max_scanned_bytes) {
       result_.is_complete = false;
       return step::finish;
     }

@@ -44,7 +44,8 @@ class time_prober {
       while (offset < text.size() && base + offset < std::min(begin + probe_bytes, limit)) {
         const auto line = text.substr(offset);
         // Only lines that begin a record count: times also occur inside records.
-        if (const auto timestamp = file_.timestamps.find_in_line(line); timestamp && file_.framing.is_record_start(line))
+        if (const auto timestamp = file_.timestamps.find_in_line(line);
+            timestamp && file_.framing.is_record_start(line, text.substr(0, offset)))
           return std::optional(located_time{base + offset, timestamp->time});
         offset = std::min(text.find('\n', offset), text.size() - 1) + 1;
       }

@@ -37,6 +37,22 @@ TEST(message_template, replaces_what_differs_from_record_to_record) {
   for (const auto& [text, wanted] : cases) EXPECT_EQ(make_template(text), wanted) << text;
 }
 
+TEST(message_template, is_the_same_for_all_weekdays_signs_and_halves_of_the_day) {
+  EXPECT_EQ(make_template("next run on Fri Nov 27 at noon"), "next run on <time> at noon");
+  EXPECT_EQ(make_template("[Fri Nov 27 23:59:59 2026] [error] x"), make_template("[Sat Nov 28 00:00:01 2026] [error] x"));
+  EXPECT_EQ(make_template("block blk_-1608999687919862906 served"), "block blk_<num> served");
+  EXPECT_EQ(make_template("block blk_1608999687919862906 served"), "block blk_<num> served");
+  EXPECT_EQ(make_template("offset=-5 from (-7, +9) in 3-4"), "offset=<num> from (<num>, <num>) in <num>-<num>");
+  const std::string_view line = "Nov 28, 2026 1:00:03 PM org.a.B run";
+  EXPECT_EQ(make_template(line, 0, line.find(" org")), "org.a.B run");
+}
+
+TEST(message_template, has_the_time_of_the_record_where_it_is_written) {
+  const std::string_view line = "E [28/Nov/2026:01:00:03 +0000] job 7 failed";
+  EXPECT_EQ(make_template(line, 3, line.find(']')), "E [<time>] job <num> failed");
+  EXPECT_EQ(make_template("short", 2, 900), "short");
+}
+
 TEST(message_template, keeps_method_and_status_of_requests) {
   EXPECT_EQ(make_template("203.0.113.7 - - [31/Jan/2026:08:00:00 +0000] \"GET /a/b?c=1 HTTP/1.1\" 500 1234 \"-\" \"curl/8.0\""),
             "<ip> - - [<time> <num>] \"GET <path>\" 500 <num> <str> <str>");

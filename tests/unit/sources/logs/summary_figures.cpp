@@ -1,4 +1,5 @@
 /// Summaries of logs whose records are known.
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -142,7 +143,7 @@ TEST(log_summary, silence_critical_records_and_bursts_are_unusual) {
   const auto quiet = summed_up(silent);
   ASSERT_EQ(kinds_of(quiet), strings{"silence"});
   EXPECT_EQ(quiet.priority, 0.6);
-  EXPECT_EQ(quiet.findings[0].text, "No record since 2026-01-31T09:59:59Z, for 2 h; the longest silence before was 0 s.");
+  EXPECT_EQ(quiet.findings[0].text, "No record since 2026-01-31T09:59:59Z, for 2 h; the longest silence before was 1 min.");
   kept_log grave;
   add_steadily(grave, 1440, minute);
   grave.add(noon - 20 * hour, "out of memory", records::severity::critical);
@@ -197,6 +198,53 @@ TEST(log_summary, beyond_the_budget_says_how_far_back_it_goes) {
   EXPECT_EQ(got.total, 300U);
   ASSERT_EQ(got.notes.size(), 1U);
   EXPECT_EQ(got.notes[0], "The log has more records than the limits allow: this summary goes back to 2026-01-31T07:00:00Z.");
+}
+
+TEST(log_summary, of_a_small_log_is_complete_after_the_time_limit) {
+  const made_folder folder;
+  std::string text;
+  for (int i = 600; i-- > 0;) text += format_time(noon - i * minute) + " INFO request " + std::to_string(i) + " served\n";
+  folder.append("app.log", text);
+  records::file_log_options options;
+  options.path = folder.path("app.log");
+  const auto log = records::open_file_log(options);
+  ASSERT_TRUE(log);
+  summary_request request;
+  request.lookback = day;
+  request.now = noon;
+  request.budget.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  const auto got = summarize(**log, request, {});
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_TRUE(got->is_complete);
+  EXPECT_EQ(got->total, 600U);
+}
+
+TEST(log_summary, templates_stay_the_same_after_midnight) {
+  const made_folder folder;
+  std::string text;
+  const char* const days[] = {"Fri Jan 30", "Sat Jan 31"};
+  for (int hour_of_log = 12; hour_of_log < 36; ++hour_of_log) {
+    for (int i = 10; i < 60; i += 10) {
+      const auto hour_text = std::to_string(100 + hour_of_log % 24).substr(1);
+      text += std::string("[") + days[hour_of_log / 24] + ' ' + hour_text + ':' + std::to_string(i) +
+              ":00 2026] [error] [client 192.0.2.1] File does not exist: /favicon.ico\n";
+    }
+  }
+  folder.append("app.log", text);
+  records::file_log_options options;
+  options.path = folder.path("app.log");
+  options.zone = "UTC";
+  const auto log = records::open_file_log(options);
+  ASSERT_TRUE(log);
+  summary_request request;
+  request.lookback = day;
+  request.now = noon;
+  const auto got = summarize(**log, request, {});
+  ASSERT_TRUE(got) << got.error().public_text;
+  EXPECT_TRUE(got->findings.empty()) << got->findings[0].text;
+  ASSERT_EQ(got->messages.size(), 1U);
+  EXPECT_EQ(got->messages[0].pattern, "[error] [client <ip>] File does not exist: <path>");
+  EXPECT_EQ(got->messages[0].count, 120U);
 }
 
 TEST(log_summary, hours_that_are_over_are_not_counted_again) {

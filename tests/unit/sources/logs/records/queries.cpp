@@ -298,6 +298,25 @@ TEST(queries, an_empty_log_has_no_records) {
   EXPECT_TRUE(page.records.empty() && !page.next && page.notes.empty() && page.early_end_reason.empty());
 }
 
+TEST(queries, fields_match_numbers_in_any_form_and_members_of_arrays) {
+  const std::string_view line = R"({"ms":10.0,"id":9007199254740993,"code":"10.0","tags":["x","y"],"spans":[{"n":1.50}]})";
+  const auto matches = [line](std::string path, std::string value) {
+    log_query query;
+    query.fields = {{std::move(path), std::move(value)}};
+    const auto matcher = record_matcher::compile(query);
+    return matcher && matcher->accepts_text(line);
+  };
+  for (const auto* value : {"10", "10.0", "1e1", "10.00"}) EXPECT_TRUE(matches("ms", value)) << value;
+  for (const auto* value : {"1", "10.01", "", "x"}) EXPECT_FALSE(matches("ms", value)) << value;
+  EXPECT_TRUE(matches("id", "9007199254740993"));
+  EXPECT_FALSE(matches("id", "9007199254740992"));
+  EXPECT_FALSE(matches("code", "10")) << "a string";
+  EXPECT_TRUE(matches("tags", "x"));
+  EXPECT_TRUE(matches("tags", R"(["x","y"])"));
+  EXPECT_FALSE(matches("tags", "z"));
+  EXPECT_TRUE(matches("spans.n", "1.5"));
+}
+
 TEST(framing, begins_records_where_lines_have_times) {
   const timestamp_parser times(time_zone(0), 0);
   const record_framing by({}, "2026-01-02T00:00:01Z a\n  at x\n2026-01-02T00:00:01Z b\n", times);

@@ -90,6 +90,27 @@ TEST(fields, are_found_by_paths) {
   EXPECT_EQ(find_field(R"({"user)", "user"), std::nullopt);
 }
 
+TEST(fields, of_all_elements_of_an_array_are_found_without_their_numbers) {
+  const auto values_of = [](std::string_view text, std::string_view path) {
+    std::vector<std::string> out;
+    for_each_value(text, path, [&out](std::string_view raw) {
+      out.push_back(decode_value(raw));
+      return true;
+    });
+    return out;
+  };
+  using strings = std::vector<std::string>;
+  const std::string_view json = R"({"tags":["a","b"],"spans":[{"name":"x"},{"name":"y"}],"grid":[[{"name":"z"}]]})";
+  EXPECT_EQ(values_of(json, "tags"), (strings{R"(["a","b"])", "a", "b"}));
+  EXPECT_EQ(values_of(json, "tags.1"), strings{"b"});
+  EXPECT_EQ(values_of(json, "spans.name"), (strings{"x", "y"}));
+  EXPECT_EQ(values_of(json, "spans.1.name"), strings{"y"});
+  EXPECT_EQ(values_of(json, "grid.name"), strings{"z"});
+  EXPECT_EQ(values_of("user=ann user=bob", "user"), (strings{"ann", "bob"}));
+  const std::string deep(100'000, '[');
+  EXPECT_EQ(values_of("{\"a\":" + deep, "a.x"), strings{});
+}
+
 TEST(fields, of_logfmt_and_behind_headers_are_found_as_well) {
   EXPECT_EQ(find_field("ts=1 user=ann msg=\"it is \\\"so\\\"\" code=7", "msg"), "it is \"so\"");
   EXPECT_EQ(find_field("ts=1 user=ann", "user"), "ann");
