@@ -3,8 +3,11 @@
 #include <json/json.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -13,7 +16,6 @@
 #include <vector>
 
 #include "base/ascii/ascii.hpp"
-#include "base/json/utf8.hpp"
 #include "text/located/format_reader.hpp"
 
 namespace hondana::located {
@@ -24,9 +26,10 @@ namespace hondana::located {
 /// The position after the value at `position`. For malformed text, never beyond the end of the text.
 [[nodiscard]] std::size_t skip_json_value(std::string_view text, std::size_t position) noexcept;
 
-/// Checks limits before parsing, because the library would create all values first. Errors: nested too deeply, or too many
-/// values.
-[[nodiscard]] result<void> check_json_size(const parse_context& context);
+/// Checks limits before parsing, because the library would create all values first, and the strings, which the library checks
+/// too little. Errors: nested too deeply, too many values, a control character in a string, or half of a surrogate pair.
+/// Source: RFC 8259, sections 7 and 8.2.
+[[nodiscard]] result<void> check_json(const parse_context& context);
 
 namespace {
 
@@ -37,6 +40,37 @@ std::size_t skip_comment(std::string_view text, std::size_t position) noexcept {
   if (!remaining.starts_with("/*")) return position;
   const auto end = text.find("*/", position + 2);
   return end == std::string_view::npos ? text.size() : end + 2;
+}
+
+/// The character of the escape `\uXXXX` at `position`; no value if it is not such an escape.
+std::optional<std::uint32_t> unicode_escape(std::string_view text, std::size_t position) noexcept {
+  constexpr std::size_t digits = 4;
+  if (!text.substr(std::min(position, text.size())).starts_with("\\u")) return std::nullopt;
+  const auto hexadecimal = text.substr(position + 2, digits);
+  std::uint32_t code = 0;
+  const auto* const end = hexadecimal.data() + hexadecimal.size();
+  if (hexadecimal.size() != digits || std::from_chars(hexadecimal.data(), end, code, 16).ptr != end) return std::nullopt;
+  return code;
+}
+
+/// Checks the string at `position`.
+result<void> check_string(const parse_context& context, std::size_t position) {
+  const auto text = context.text();
+  for (++position; position < text.size() && text[position] != '"'; ++position) {
+    if (static_cast<unsigned char>(text[position]) < ' ') {
+      return context.error_at(position, "a control character in a string; write it as an escape, or close the string");
+    }
+    if (text[position] != '\\') continue;
+    const auto code = unicode_escape(text, position);
+    if (code && *code >= 0xD800 && *code <= 0xDFFF) {
+      const auto low = unicode_escape(text, position + 6);
+      const bool is_pair = *code <= 0xDBFF && low && *low >= 0xDC00 && *low <= 0xDFFF;
+      if (!is_pair) return context.error_at(position, "half of a surrogate pair is not a character");
+      position += 6;
+    }
+    ++position;
+  }
+  return {};
 }
 
 std::size_t skip_string(std::string_view text, std::size_t position) noexcept {
@@ -82,13 +116,14 @@ std::size_t skip_json_value(std::string_view text, std::size_t position) noexcep
   return position;
 }
 
-result<void> check_json_size(const parse_context& context) {
+result<void> check_json(const parse_context& context) {
   const auto text = context.text();
   std::size_t depth = 0;
   std::size_t values = 1;
   for (std::size_t position = 0; position < text.size();) {
     const char c = text[position];
     if (c == '"') {
+      HONDANA_TRY(check_string(context, position));
       position = skip_string(text, position);
       continue;
     }
@@ -139,7 +174,7 @@ class json_reader {
   explicit json_reader(parse_context& context) : context_(context), text_(context.text()) {}
 
   result<node> read() {
-    HONDANA_TRY(check_json_size(context_));
+    HONDANA_TRY(check_json(context_));
     const auto begin = skip_space_and_comments(text_, 0);
     if (begin == text_.size()) return context_.error_at(begin, "the value is missing");
     Json::Value root;
@@ -181,7 +216,7 @@ class json_reader {
                              base_offset_ + static_cast<std::size_t>(value.getOffsetLimit()));
   }
 
-  // The recursion is limited by `check_json_size`.
+  // The recursion is limited by `check_json`.
   result<node> convert(const Json::Value& value) {
     const auto range = range_of(value);
     HONDANA_TRY(context_.count_values(range.begin));
@@ -191,7 +226,7 @@ class json_reader {
       case Json::booleanValue:
         return boolean_node(value.asBool(), range);
       case Json::stringValue:
-        return text_node(repair_utf8(value.asString()), range);
+        return text_node(value.asString(), range);
       case Json::arrayValue:
         return convert_array(value, range);
       case Json::objectValue:
@@ -201,14 +236,6 @@ class json_reader {
     }
     if (auto number = parse_json_number(text_.substr(range.begin, range.end - range.begin), range)) return std::move(*number);
     return context_.error_at(range.begin, "not a valid JSON number");
-  }
-
-  /// Replaces lone surrogates, which are not valid UTF-8.
-  static std::string repair_utf8(std::string text) {
-    if (json::is_utf8(text)) return text;
-    std::string repaired;
-    json::append_replacing(repaired, text);
-    return repaired;
   }
 
   result<node> convert_array(const Json::Value& array, source_range range) {
@@ -232,7 +259,7 @@ class json_reader {
   result<void> add_replaced(const key_position& key, std::size_t end, node& table) {
     Json::Value parsed;
     std::string errors;
-    member replaced{repair_utf8(decode_key(key)), context_.range_of(key.begin, key.end), {}};
+    member replaced{decode_key(key), context_.range_of(key.begin, key.end), {}};
     if (parse_value(text_.substr(key.value_begin, end - key.value_begin), context_.limits().max_depth, parsed, errors)) {
       const auto outer_offset = std::exchange(base_offset_, key.value_begin);
       auto value = convert(parsed);
@@ -275,7 +302,7 @@ class json_reader {
       auto member = convert(*entry.value);
       if (!member) return member;
       position = member->range.end;
-      table.members.push_back({repair_utf8(std::move(entry.key)), context_.range_of(key.begin, key.end), std::move(*member)});
+      table.members.push_back({std::move(entry.key), context_.range_of(key.begin, key.end), std::move(*member)});
     }
     return table;
   }

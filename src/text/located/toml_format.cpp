@@ -190,6 +190,8 @@ class toml_reader {
   explicit toml_reader(parse_context& context) : context_(context), positions_(context) {}
 
   result<node> read() {
+    // The library passes over one mark, but the one before it is already removed.
+    if (context_.text().starts_with("\xEF\xBB\xBF")) return context_.error_at(0, "a second byte order mark");
     auto parsed = toml::parse(context_.text());
     if (!parsed) {
       const auto line = parsed.error().source().begin.line;

@@ -58,6 +58,25 @@ TEST(json_tree, refuses_what_is_wrong_by_its_line_and_without_its_words) {
   }
 }
 
+TEST(json_tree, refuses_half_surrogate_pairs) {
+  EXPECT_EQ(of_json(R"(["\ud83d\uDE00"])"), "1 [0] = \"😀\" <\"\\ud83d\\uDE00\">\n");
+  EXPECT_EQ(of_json(R"(["\\ud83d"])"), "1 [0] = \"\\\\ud83d\" <\"\\\\ud83d\">\n");
+  const std::string half = "failed: line 2: half of a surrogate pair is not a character";
+  EXPECT_EQ(of_json("[\n\"\\ud888\\u1234\"]"), half);
+  EXPECT_EQ(of_json("[\n\"\\ud888\"]"), half);
+  EXPECT_EQ(of_json("[\n\"\\ud888\\ud888\"]"), half);
+  EXPECT_EQ(of_json("[\n\"\\udc00\"]"), half);
+  EXPECT_EQ(of_json("{\n\"\\udc00\": 1}"), half);
+}
+
+TEST(json_tree, refuses_control_characters_in_strings) {
+  const std::string control = "failed: line 2: a control character in a string; write it as an escape, or close the string";
+  EXPECT_EQ(of_json("[\n\"a\nb\"]"), control);
+  EXPECT_EQ(of_json("[\n\"a\tb\"]"), control);
+  EXPECT_EQ(of_json("{\n\"a\x01\": 1}"), control);
+  EXPECT_EQ(of_json("[\n\"a\x7F\"]"), "2 [0] = \"a\x7F\" <\"a\x7F\">\n");
+}
+
 TEST(json_tree, stops_at_its_limits) {
   EXPECT_EQ(of_json(std::string(1 << 20, '[')), "failed: line 1: lists and tables are nested deeper than 100 levels");
   EXPECT_EQ(of_json(std::string(100, '[') + std::string(100, ']')).substr(0, 2), "1 ");

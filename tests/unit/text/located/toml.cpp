@@ -67,6 +67,12 @@ TEST(toml_tree, refuses_what_is_wrong_by_its_line_and_without_its_words) {
   }
 }
 
+TEST(toml_tree, refuses_a_second_byte_order_mark) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(told(config_format::toml, mark + "a = 1\n"), "1 a = 1 <1>\n");
+  EXPECT_EQ(told(config_format::toml, mark + mark + "a = 1\n"), "failed: line 1: a second byte order mark");
+}
+
 TEST(toml_tree, stops_at_its_limits) {
   std::string dots = "a";
   for (int i = 0; i < 1 << 20; ++i) dots += ".a";
