@@ -22,5 +22,5 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "libpangocairo-1.0-0, fonts-noto-cjk, libmecab2, mecab-ipadic-utf8, poppler-utils, poppler-data, libarchive13, libxml2, tzdata")
 # The first two are for log-ins: the keyring and the browser; the third is for journals. Only who compiles against the library needs the others.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libsecret-1-0, xdg-utils, libsystemd0, libpq5, g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libssl-dev, nettle-dev, libre2-dev, libseccomp-dev, libyaml-dev, libgit2-dev, zlib1g-dev, libyaml-cpp-dev, libjsoncpp-dev, libzstd-dev, liblzma-dev, libsqlite3-dev, libuchardet-dev, libutf8proc-dev, libgumbo-dev, libstemmer-dev")
+    "libsecret-1-0, xdg-utils, libsystemd0, libpq5, g++, libexpected-dev, libsimdjson-dev, libmagic-dev, libssl-dev, nettle-dev, libre2-dev, libseccomp-dev, libyaml-dev, libgit2-dev, zlib1g-dev, libjsoncpp-dev, libzstd-dev, liblzma-dev, libsqlite3-dev, libuchardet-dev, libutf8proc-dev, libgumbo-dev, libstemmer-dev")
 include(CPack)

@@ -1,16 +1,12 @@
 /// Reads YAML.
 
-#include <yaml-cpp/anchor.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
+#include <yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,7 +17,6 @@
 #include <hondana/error.hpp>
 
 #include "base/ascii/ascii.hpp"
-#include "base/json/utf8.hpp"
 #include "text/located/format_reader.hpp"
 #include "text/located/node.hpp"
 
@@ -32,50 +27,6 @@ namespace hondana::located {
 
 /// The position after the tags and anchors at `position`, and after the space before the value.
 [[nodiscard]] std::size_t skip_yaml_properties(std::string_view text, std::size_t position) noexcept;
-
-/// The end of the scalar that begins at `position` and has the value `value`.
-[[nodiscard]] std::size_t end_of_yaml_scalar(std::string_view text, std::size_t position, std::string_view value) noexcept;
-
-/// The end of the alias at `position`.
-[[nodiscard]] std::size_t end_of_yaml_alias(std::string_view text, std::size_t position) noexcept;
-
-/// A scalar as UTF-8. For `\N` and `\_` in quotes, yaml-cpp writes one byte each, which is not valid UTF-8.
-[[nodiscard]] std::string to_utf8(std::string_view scalar);
-
-/// Checks before parsing, because yaml-cpp buffers a line that may be a key, and one that begins with a bracket may be.
-/// The first position with this many more brackets opened than closed, or the first line with this many brackets and commas.
-/// The end of the text if there is none.
-[[nodiscard]] std::size_t find_nesting(std::string_view text, std::size_t brackets) noexcept;
-[[nodiscard]] std::size_t find_line_with_marks(std::string_view text, std::size_t marks) noexcept;
-
-namespace {
-
-std::size_t end_of_quoted(std::string_view text, std::size_t position) noexcept {
-  const char quote = text[position];
-  for (++position; position < text.size(); ++position) {
-    if (text[position] == '\\' && quote == '"') {
-      ++position;
-    } else if (text[position] == quote) {
-      if (quote == '"' || position + 1 >= text.size() || text[position + 1] != quote) return position + 1;
-      ++position;
-    }
-  }
-  return text.size();
-}
-
-/// The end of a plain scalar or block. These have no escapes, so the source equals the value except for white space.
-std::size_t end_by_matching(std::string_view text, std::size_t position, std::string_view value) noexcept {
-  auto end = position;
-  for (const char c : value) {
-    if (ascii::is_json_space(c)) continue;
-    while (position < text.size() && ascii::is_json_space(text[position])) ++position;
-    if (position >= text.size() || text[position] != c) return end;
-    end = ++position;
-  }
-  return end;
-}
-
-}  // namespace
 
 std::size_t skip_yaml_space(std::string_view text, std::size_t position) noexcept {
   for (;;) {
@@ -103,58 +54,6 @@ std::size_t skip_yaml_properties(std::string_view text, std::size_t position) no
   return position;
 }
 
-std::size_t end_of_yaml_scalar(std::string_view text, std::size_t position, std::string_view value) noexcept {
-  if (position >= text.size()) return text.size();
-  if (text[position] == '"' || text[position] == '\'') return end_of_quoted(text, position);
-  if (text[position] != '|' && text[position] != '>') return end_by_matching(text, position, value);
-  const auto header = std::min(text.find('\n', position), text.size());
-  const auto end = end_by_matching(text, header, value);
-  if (end != header) return end;
-  return header > position && text[header - 1] == '\r' ? header - 1 : header;
-}
-
-std::size_t end_of_yaml_alias(std::string_view text, std::size_t position) noexcept {
-  while (position < text.size() && !ascii::is_json_space(text[position]) && text[position] != ',' && text[position] != ']' &&
-         text[position] != '}')
-    ++position;
-  return position;
-}
-
-std::string to_utf8(std::string_view scalar) {
-  if (json::is_utf8(scalar)) return std::string(scalar);
-  std::string widened;
-  for (std::size_t position = 0; position < scalar.size();) {
-    const auto byte = static_cast<unsigned char>(scalar[position]);
-    const std::size_t size = byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-    if (byte == 0x85 || byte == 0xA0) widened += '\xC2';
-    widened += scalar.substr(position, size);
-    position += size;
-  }
-  std::string repaired;
-  json::append_replacing(repaired, widened);
-  return repaired;
-}
-
-std::size_t find_nesting(std::string_view text, std::size_t brackets) noexcept {
-  std::size_t open = 0;
-  for (std::size_t position = 0; position < text.size(); ++position) {
-    const char c = text[position];
-    if ((c == '[' || c == '{') && ++open >= brackets) return position;
-    if ((c == ']' || c == '}') && open > 0) --open;
-  }
-  return text.size();
-}
-
-std::size_t find_line_with_marks(std::string_view text, std::size_t marks) noexcept {
-  std::size_t count = 0;
-  for (std::size_t position = 0; position < text.size(); ++position) {
-    const char c = text[position];
-    if (c == '\n') count = 0;
-    if ((c == '[' || c == '{' || c == ',') && ++count >= marks) return position;
-  }
-  return text.size();
-}
-
 struct yaml_event {
   enum class event_kind : std::uint8_t { document, scalar, list, table, end, alias };
 
@@ -174,85 +73,197 @@ struct yaml_event {
 
 namespace {
 
-/// Thrown through yaml-cpp, which has no other way to stop it.
-struct parse_aborted {
-  failure error;
+/// A text with the changes that make libyaml, a parser of YAML 1.1, read YAML 1.2, and the offsets of its characters in the
+/// original text.
+/// * Pairs of escaped surrogates, as in JSON, become one escape: `\ud83d\ude00` becomes `\U0001F600`.
+/// * The line endings of YAML 1.1 that are ordinary characters in YAML 1.2 become private-use characters.
+/// Source: yaml.org/spec/1.2.2, sections 5.4 and 5.7.
+class rewritten_yaml {
+ public:
+  explicit rewritten_yaml(std::string_view text) : original_(text) {
+    const bool has_breaks = std::any_of(breaks.begin(), breaks.end(), [text](const former_break& entry) {
+      return text.find(entry.original) != std::string_view::npos;
+    });
+    const bool has_replacements = std::any_of(breaks.begin(), breaks.end(), [text](const former_break& entry) {
+      return text.find(entry.replacement) != std::string_view::npos;
+    });
+    replaces_breaks_ = has_breaks && !has_replacements;
+    text_.reserve(text.size());
+    std::size_t index = 0;
+    for (std::size_t offset = 0; offset < text.size();) {
+      if (index >= checkpoints_.back().index + checkpoint_distance) checkpoints_.push_back({index, offset});
+      if (is_pair(offset)) {
+        pairs_.push_back(offset);
+        text_ += joined_escape(offset);
+        index += joined_size;
+        offset += pair_size;
+        continue;
+      }
+      const auto size = character_size(offset);
+      const auto character = text.substr(offset, size);
+      const auto* const replaced = replaces_breaks_ ? find_break(character) : nullptr;
+      text_ += replaced == nullptr ? character : replaced->replacement;
+      offset += size;
+      ++index;
+    }
+  }
+
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+
+  /// The offset in the original text of the character `index` of this text.
+  [[nodiscard]] std::size_t offset_of(std::size_t index) const noexcept {
+    const auto next = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), index,
+                                       [](std::size_t value, const checkpoint& entry) { return value < entry.index; });
+    auto [current, offset] = *std::prev(next);
+    while (current < index && offset < original_.size()) {
+      const bool is_joined = std::binary_search(pairs_.begin(), pairs_.end(), offset);
+      if (is_joined && current + joined_size > index) break;
+      current += is_joined ? joined_size : 1;
+      offset += is_joined ? pair_size : character_size(offset);
+    }
+    return std::min(offset, original_.size());
+  }
+
+  /// Takes back the changes in the value of a scalar whose source is a range of the original text. Time: linear.
+  void restore(std::string& value, std::size_t begin, std::size_t end, bool is_double_quoted) const {
+    if (replaces_breaks_) restore_breaks(value);
+    auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), begin);
+    if (is_double_quoted || pair == pairs_.end() || *pair >= end) return;
+    std::string restored;
+    std::size_t copied = 0;
+    for (; pair != pairs_.end() && *pair < end; ++pair) {
+      const auto position = value.find(joined_escape(*pair), copied);
+      if (position == std::string::npos) break;
+      restored.append(value, copied, position - copied).append(original_.substr(*pair, pair_size));
+      copied = position + joined_size;
+    }
+    value = restored.append(value, copied);
+  }
+
+ private:
+  struct checkpoint {
+    std::size_t index;   // of a character of this text
+    std::size_t offset;  // its offset in the original text
+  };
+  struct former_break {
+    std::string_view original;
+    std::string_view replacement;
+  };
+  static constexpr std::array<former_break, 3> breaks{
+      {{"\xC2\x85", "\xF4\x8F\x9E\x85"}, {"\xE2\x80\xA8", "\xF4\x8F\x9E\xA8"}, {"\xE2\x80\xA9", "\xF4\x8F\x9E\xA9"}}};
+  static constexpr std::size_t checkpoint_distance = 64;
+  static constexpr std::size_t pair_size = 12;    // of `\ud83d\ude00`
+  static constexpr std::size_t joined_size = 10;  // of `\U0001F600`
+
+  static const former_break* find_break(std::string_view character) noexcept {
+    const auto* const match = std::find_if(breaks.begin(), breaks.end(),
+                                           [character](const former_break& entry) { return entry.original == character; });
+    return match == breaks.end() ? nullptr : match;
+  }
+
+  static void restore_breaks(std::string& value) {
+    constexpr std::size_t replacement_size = 4;
+    std::string restored;
+    std::size_t copied = 0;
+    for (auto position = value.find(breaks[0].replacement.substr(0, 3)); position != std::string::npos;
+         position = value.find(breaks[0].replacement.substr(0, 3), copied)) {
+      restored.append(value, copied, position - copied);
+      const auto character = std::string_view(value).substr(position, replacement_size);
+      const auto* const match = std::find_if(breaks.begin(), breaks.end(),
+                                             [character](const former_break& entry) { return entry.replacement == character; });
+      restored += match == breaks.end() ? character : match->original;
+      copied = position + character.size();
+    }
+    value = restored.append(value, copied);
+  }
+
+  [[nodiscard]] std::size_t character_size(std::size_t offset) const noexcept {
+    const auto byte = static_cast<unsigned char>(original_[offset]);
+    const std::size_t size = byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    return std::min(size, original_.size() - offset);
+  }
+
+  /// The four hexadecimal digits after `\u`; 0: there are none.
+  [[nodiscard]] std::uint32_t code_unit(std::size_t offset) const noexcept {
+    if (original_.substr(offset, 2) != "\\u") return 0;
+    std::uint32_t unit = 0;
+    for (std::size_t i = offset + 2; i < offset + pair_size / 2; ++i) {
+      const char c = ascii::to_lower(original_[i]);
+      if (!ascii::is_digit(c) && (c < 'a' || c > 'f')) return 0;
+      unit = unit * 16 + static_cast<std::uint32_t>(ascii::is_digit(c) ? c - '0' : c - 'a' + 10);
+    }
+    return unit;
+  }
+
+  /// Whether a pair of escaped surrogates begins here, after an even number of backslashes.
+  [[nodiscard]] bool is_pair(std::size_t offset) const noexcept {
+    if (original_[offset] != '\\' || original_.size() - offset < pair_size) return false;
+    const auto high = code_unit(offset);
+    const auto low = code_unit(offset + pair_size / 2);
+    if (high < 0xD800 || high > 0xDBFF || low < 0xDC00 || low > 0xDFFF) return false;
+    std::size_t backslashes = 0;
+    while (backslashes < offset && original_[offset - backslashes - 1] == '\\') ++backslashes;
+    return backslashes % 2 == 0;
+  }
+
+  [[nodiscard]] std::string joined_escape(std::size_t offset) const {
+    const auto high = code_unit(offset);
+    auto code = 0x10000 + ((high - 0xD800) << 10) + (code_unit(offset + pair_size / 2) - 0xDC00);
+    std::string escape = "\\U00000000";
+    for (auto digit = escape.rbegin(); code != 0; ++digit, code /= 16) *digit = "0123456789ABCDEF"[code % 16];
+    return escape;
+  }
+
+  std::string_view original_;
+  std::string text_;
+  bool replaces_breaks_ = false;
+  std::vector<std::size_t> pairs_;  // offsets in the original text
+  std::vector<checkpoint> checkpoints_{{0, 0}};
 };
 
-class yaml_event_recorder final : public YAML::EventHandler {
+/// One event of libyaml, deleted with this object.
+class libyaml_event {
  public:
-  explicit yaml_event_recorder(const parse_context& context) : context_(context), text_(context.text()) {}
+  libyaml_event() = default;
+  libyaml_event(const libyaml_event&) = delete;
+  libyaml_event& operator=(const libyaml_event&) = delete;
+  ~libyaml_event() { yaml_event_delete(&event_); }
+  [[nodiscard]] bool parse(yaml_parser_t& parser) { return yaml_parser_parse(&parser, &event_) != 0; }
+  [[nodiscard]] const yaml_event_t& operator*() const noexcept { return event_; }
 
-  [[nodiscard]] std::vector<yaml_event> release_events() { return std::move(events_); }
+ private:
+  yaml_event_t event_{};
+};
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    anchors_.clear();
-    open_.clear();
-    const auto offset = std::max(offset_of(mark), cursor_);
-    // yaml-cpp begins a new document wherever the previous one ends.
-    if (!events_.empty() && !text_.substr(offset).starts_with("---") &&
-        text_.substr(cursor_, offset - cursor_).find("\n...") == std::string_view::npos) {
-      stop(context_.error_at(offset, "unexpected content; is the indentation wrong, or is a \"---\" missing?"));
+std::string_view view_of(const yaml_char_t* chars) {
+  return chars == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(chars));
+}
+
+class yaml_event_recorder {
+ public:
+  explicit yaml_event_recorder(const parse_context& context)
+      : context_(context), text_(context.text()), rewritten_(context.text()) {
+    is_initialized_ = yaml_parser_initialize(&parser_) != 0;
+    if (!is_initialized_) return;
+    const auto input = rewritten_.text();
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(input.data()), input.size());
+  }
+  yaml_event_recorder(const yaml_event_recorder&) = delete;
+  yaml_event_recorder& operator=(const yaml_event_recorder&) = delete;
+  ~yaml_event_recorder() {
+    if (is_initialized_) yaml_parser_delete(&parser_);
+  }
+
+  result<std::vector<yaml_event>> read() {
+    if (!is_initialized_) return fail(errc::internal, "Out of memory for the YAML parser.");
+    for (;;) {
+      libyaml_event next;
+      if (!next.parse(parser_)) return parser_error();
+      if ((*next).type == YAML_STREAM_END_EVENT) return std::move(events_);
+      HONDANA_TRY(handle_event(*next));
     }
-    cursor_ = offset;
-    auto& event = add(yaml_event::event_kind::document, offset);
-    event.range = context_.range_of(offset, offset);
   }
-  void OnDocumentEnd() override {}
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    const auto begin = skip_yaml_properties(text_, offset_of(mark));
-    const auto keyword = null_keyword(begin);
-    if (keyword.empty()) {
-      add_implicit(anchor, {});
-      return;
-    }
-    auto& event = add(yaml_event::event_kind::scalar, begin);
-    event.is_plain = true;
-    event.text = keyword;
-    finish_scalar(event, begin, begin + keyword.size(), anchor);
-  }
-
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
-    const auto begin = skip_yaml_properties(text_, offset_of(mark));
-    // An empty scalar with a tag has the position of the next token.
-    if (value.empty() && tag != "?" && !begins_empty_scalar(begin)) {
-      add_implicit(anchor, tag);
-      return;
-    }
-    auto& event = add(yaml_event::event_kind::scalar, begin);
-    event.is_plain = tag == "?";
-    event.text = to_utf8(value);
-    if (tag != "?") event.tag = tag;
-    finish_scalar(event, begin, end_of_yaml_scalar(text_, begin, value), anchor);
-  }
-
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    const auto begin = offset_of(mark);
-    const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) stop(context_.error_at(begin, "an alias without an anchor before it"));
-    const auto target = known->second;
-    const bool is_container =
-        events_[target].kind == yaml_event::event_kind::list || events_[target].kind == yaml_event::event_kind::table;
-    if (is_container && events_[target].related_event == 0)
-      stop(context_.error_at(begin, "an alias inside the value that it refers to"));
-    auto& event = add(yaml_event::event_kind::alias, begin);
-    event.related_event = target;
-    event.range = context_.range_of(begin, end_of_yaml_alias(text_, begin));
-    cursor_ = event.range.end;
-    advance_container();
-  }
-
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value /*style*/) override {
-    begin_container(yaml_event::event_kind::list, mark, tag, anchor);
-  }
-  void OnSequenceEnd() override { end_container(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value /*style*/) override {
-    begin_container(yaml_event::event_kind::table, mark, tag, anchor);
-  }
-  void OnMapEnd() override { end_container(); }
 
  private:
   struct open_container {
@@ -262,50 +273,135 @@ class yaml_event_recorder final : public YAML::EventHandler {
     bool is_value_next = false;  ///< In a table: the next event is a value.
   };
 
-  [[nodiscard]] std::size_t offset_of(const YAML::Mark& mark) const noexcept {
-    return std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.size());
+  [[nodiscard]] tl::unexpected<failure> parser_error() const {
+    if (parser_.error == YAML_MEMORY_ERROR) return fail(errc::internal, "Out of memory for the YAML parser.");
+    if (parser_.error == YAML_READER_ERROR) {
+      const auto input = rewritten_.text();
+      const auto end = input.begin() + static_cast<std::ptrdiff_t>(std::min(parser_.problem_offset, input.size()));
+      return context_.error_in_line(static_cast<std::size_t>(std::count(input.begin(), end, '\n')) + 1,
+                                    "a character that YAML does not allow");
+    }
+    std::string_view problem = parser_.problem == nullptr ? "not valid YAML" : parser_.problem;
+    if (problem == "did not find expected <document start>")
+      problem = "unexpected content; is the indentation wrong, or is a \"---\" missing?";
+    if (constexpr std::string_view prefix = "found "; problem.starts_with(prefix)) problem.remove_prefix(prefix.size());
+    // A key without its colon is noticed in a later line.
+    const bool is_key = problem == "could not find expected ':'" && parser_.context != nullptr;
+    return context_.error_at(offset_of(is_key ? parser_.context_mark : parser_.problem_mark), problem);
   }
 
-  [[noreturn]] static void stop(tl::unexpected<failure> error) { throw parse_aborted{std::move(error.value())}; }
+  result<void> handle_event(const yaml_event_t& event) {
+    switch (event.type) {
+      case YAML_DOCUMENT_START_EVENT:
+        return begin_document(event);
+      case YAML_SCALAR_EVENT:
+        return handle_scalar(event);
+      case YAML_ALIAS_EVENT:
+        return handle_alias(event);
+      case YAML_SEQUENCE_START_EVENT:
+        return begin_container(yaml_event::event_kind::list, event, view_of(event.data.sequence_start.tag),
+                               view_of(event.data.sequence_start.anchor));
+      case YAML_MAPPING_START_EVENT:
+        return begin_container(yaml_event::event_kind::table, event, view_of(event.data.mapping_start.tag),
+                               view_of(event.data.mapping_start.anchor));
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT:
+        return end_container(event);
+      default:
+        return {};
+    }
+  }
 
-  yaml_event& add(yaml_event::event_kind kind, std::size_t offset) {
+  [[nodiscard]] std::size_t offset_of(const yaml_mark_t& mark) const noexcept { return rewritten_.offset_of(mark.index); }
+
+  result<yaml_event*> add(yaml_event::event_kind kind, std::size_t offset) {
     // A table has two events for each member, and lists and tables have one more each.
     if (events_.size() > 3 * context_.limits().max_values + 3) {
-      stop(context_.limit_error(offset, "more than " + std::to_string(context_.limits().max_values) + " values"));
+      return context_.limit_error(offset, "more than " + std::to_string(context_.limits().max_values) + " values");
     }
     auto& event = events_.emplace_back();
     event.kind = kind;
-    return event;
+    return &event;
   }
 
-  void define_anchor(YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) anchors_[anchor] = events_.size() - 1;
+  result<void> begin_document(const yaml_event_t& event) {
+    anchors_.clear();
+    open_.clear();
+    const auto offset = std::max(offset_of(event.start_mark), cursor_);
+    cursor_ = std::max(offset_of(event.end_mark), offset);
+    HONDANA_TRY(auto* const document, add(yaml_event::event_kind::document, offset));
+    document->range = context_.range_of(offset, offset);
+    return {};
+  }
+
+  void define_anchor(std::string_view anchor) {
+    if (!anchor.empty()) anchors_[std::string(anchor)] = events_.size() - 1;
   }
 
   void advance_container() {
     if (!open_.empty() && open_.back().is_table) open_.back().is_value_next = !open_.back().is_value_next;
   }
 
-  void finish_scalar(yaml_event& event, std::size_t begin, std::size_t end, YAML::anchor_t anchor) {
+  void finish_scalar(yaml_event& event, std::size_t begin, std::size_t end, std::string_view anchor) {
     event.range = context_.range_of(begin, std::max(begin, end));
     cursor_ = event.range.end;
     define_anchor(anchor);
     advance_container();
   }
 
-  [[nodiscard]] std::string_view null_keyword(std::size_t position) const noexcept {
-    for (const std::string_view keyword : {"~", "null", "Null", "NULL"}) {
-      if (text_.substr(position).starts_with(keyword)) return keyword;
-    }
+  result<void> handle_scalar(const yaml_event_t& event) {
+    const auto& scalar = event.data.scalar;
+    const auto properties_begin = offset_of(event.start_mark);
+    const auto end = offset_of(event.end_mark);
+    const bool is_plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (is_plain && scalar.length == 0) return add_implicit(view_of(scalar.anchor), view_of(scalar.tag));
+    const auto begin = std::min(skip_yaml_properties(text_, properties_begin), end);
+    HONDANA_TRY(auto* const recorded, add(yaml_event::event_kind::scalar, begin));
+    recorded->text.assign(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    rewritten_.restore(recorded->text, begin, end, scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    recorded->tag = view_of(scalar.tag);
+    if (recorded->tag.empty() && has_nonspecific_tag(properties_begin, begin)) recorded->tag = "!";
+    recorded->is_plain = is_plain && recorded->tag.empty();
+    const bool is_block = scalar.style == YAML_LITERAL_SCALAR_STYLE || scalar.style == YAML_FOLDED_SCALAR_STYLE;
+    finish_scalar(*recorded, begin, is_block ? end_of_block(begin, end) : end, view_of(scalar.anchor));
     return {};
   }
 
-  [[nodiscard]] bool begins_empty_scalar(std::size_t position) const noexcept {
-    return position < text_.size() && std::string_view("\"'|>").find(text_[position]) != std::string_view::npos;
+  /// The end of a block scalar without the blanks and empty lines after it.
+  [[nodiscard]] std::size_t end_of_block(std::size_t begin, std::size_t end) const noexcept {
+    while (end > begin && ascii::is_json_space(text_[end - 1])) --end;
+    return end;
+  }
+
+  /// Whether the tags and anchors in a range include the tag `!`, which libyaml does not report.
+  [[nodiscard]] bool has_nonspecific_tag(std::size_t begin, std::size_t end) const noexcept {
+    while (begin < end) {
+      if (text_[begin] == '!' && begin + 1 < end && ascii::is_json_space(text_[begin + 1])) return true;
+      while (begin < end && !ascii::is_json_space(text_[begin])) ++begin;
+      begin = skip_yaml_space(text_, begin);
+    }
+    return false;
+  }
+
+  result<void> handle_alias(const yaml_event_t& event) {
+    const auto begin = offset_of(event.start_mark);
+    const auto known = anchors_.find(std::string(view_of(event.data.alias.anchor)));
+    if (known == anchors_.end()) return context_.error_at(begin, "the referenced anchor is not defined");
+    const auto target = known->second;
+    const bool is_container =
+        events_[target].kind == yaml_event::event_kind::list || events_[target].kind == yaml_event::event_kind::table;
+    if (is_container && events_[target].related_event == 0)
+      return context_.error_at(begin, "an alias inside the value that it refers to");
+    HONDANA_TRY(auto* const recorded, add(yaml_event::event_kind::alias, begin));
+    recorded->related_event = target;
+    recorded->range = context_.range_of(begin, offset_of(event.end_mark));
+    cursor_ = recorded->range.end;
+    advance_container();
+    return {};
   }
 
   /// Adds an empty scalar that is not in the text. Its position is after the colon or dash.
-  void add_implicit(YAML::anchor_t anchor, const std::string& tag) {
+  result<void> add_implicit(std::string_view anchor, std::string_view tag) {
     auto offset = cursor_;
     if (!open_.empty() && !open_.back().is_flow) {
       const auto next = skip_yaml_space(text_, cursor_);
@@ -315,92 +411,57 @@ class yaml_event_recorder final : public YAML::EventHandler {
       const auto next = skip_yaml_space(text_, cursor_);
       if (next < text_.size() && text_[next] == ':') offset = next + 1;
     }
-    auto& event = add(yaml_event::event_kind::scalar, offset);
-    event.is_implicit = true;
-    event.is_plain = tag.empty();
-    event.tag = tag;
-    finish_scalar(event, offset, offset, anchor);
+    HONDANA_TRY(auto* const event, add(yaml_event::event_kind::scalar, offset));
+    event->is_implicit = true;
+    event->is_plain = tag.empty();
+    event->tag = tag;
+    finish_scalar(*event, offset, offset, anchor);
+    return {};
   }
 
-  void begin_container(yaml_event::event_kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    const auto begin = skip_yaml_properties(text_, offset_of(mark));
-    if (open_.size() >= context_.limits().max_depth) stop(context_.depth_error(begin));
-    auto& event = add(kind, begin);
-    if (tag != "?" && tag != "!") event.tag = tag;
-    event.range = context_.range_of(begin, begin);
+  result<void> begin_container(yaml_event::event_kind kind, const yaml_event_t& source, std::string_view tag,
+                               std::string_view anchor) {
+    const auto begin = skip_yaml_properties(text_, offset_of(source.start_mark));
+    if (open_.size() >= context_.limits().max_depth) return context_.depth_error(begin);
+    HONDANA_TRY(auto* const event, add(kind, begin));
+    if (tag != "!") event->tag = tag;
+    event->range = context_.range_of(begin, begin);
     define_anchor(anchor);
     advance_container();
     const bool is_flow = begin < text_.size() && (text_[begin] == '[' || text_[begin] == '{');
     // A block begins with its first key. If that key is a list in brackets, both have the same beginning.
     open_.push_back({events_.size() - 1, kind == yaml_event::event_kind::table, is_flow, false});
     cursor_ = is_flow ? begin + 1 : begin;
+    return {};
   }
 
-  void end_container() {
+  result<void> end_container(const yaml_event_t& source) {
     const auto container = open_.back();
     open_.pop_back();
+    const auto end = offset_of(source.end_mark);
+    const bool has_bracket = container.is_flow && end > 0 && (text_[end - 1] == ']' || text_[end - 1] == '}');
     auto& event = events_[container.event_index];
     event.related_event = events_.size();
-    event.range.end = std::max(event.range.begin, end_of(container));
+    event.range.end = std::max(event.range.begin, has_bracket ? end : cursor_);
     cursor_ = event.range.end;
-    add(yaml_event::event_kind::end, cursor_);
-  }
-
-  [[nodiscard]] std::size_t end_of(const open_container& container) const noexcept {
-    if (!container.is_flow) return cursor_;
-    auto position = skip_yaml_space(text_, cursor_);
-    if (position < text_.size() && text_[position] == ',') position = skip_yaml_space(text_, position + 1);
-    return position < text_.size() && (text_[position] == ']' || text_[position] == '}') ? position + 1 : cursor_;
+    HONDANA_TRY(add(yaml_event::event_kind::end, cursor_));
+    return {};
   }
 
   const parse_context& context_;
   std::string_view text_;
+  rewritten_yaml rewritten_;
+  yaml_parser_t parser_{};
+  bool is_initialized_ = false;
   std::vector<yaml_event> events_;
   std::vector<open_container> open_;
-  std::unordered_map<YAML::anchor_t, std::size_t> anchors_;
+  std::unordered_map<std::string, std::size_t> anchors_;
   std::size_t cursor_ = 0;  // the end of the last event
 };
 
-/// Rejects texts for which yaml-cpp would need much more memory than their size. Texts may contain brackets, too, but rarely
-/// this many.
-result<void> check_lines(const parse_context& context) {
-  constexpr std::size_t tolerance = 900;
-  const auto text = context.text();
-  if (const auto bracket_offset = find_nesting(text, context.limits().max_depth + tolerance); bracket_offset != text.size())
-    return context.depth_error(bracket_offset);
-  const auto max_values = context.limits().max_values;
-  if (const auto line_offset = find_line_with_marks(text, 2 * max_values + 2); line_offset != text.size()) {
-    return context.limit_error(line_offset, "more than " + std::to_string(max_values) + " values");
-  }
-  return {};
-}
-
-/// The error of yaml-cpp without the part that it quotes from the text.
-std::string_view unquoted_message(const YAML::Exception& error) {
-  const std::string_view message = error.msg;
-  return message.substr(0, message.find(": "));
-}
-
 }  // namespace
 
-result<std::vector<yaml_event>> parse_yaml_events(const parse_context& context) {
-  HONDANA_TRY(check_lines(context));
-  yaml_event_recorder recorder(context);
-  try {
-    std::istringstream stream{std::string(context.text())};
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(recorder)) {
-    }
-  } catch (parse_aborted& aborted) {
-    return tl::unexpected(std::move(aborted.error));
-  } catch (const YAML::Exception& yaml_error) {
-    const auto offset = static_cast<std::size_t>(std::max(yaml_error.mark.pos, 0));
-    return context.error_at(offset, unquoted_message(yaml_error));
-  } catch (const std::exception& error) {
-    return fail(errc::invalid_argument, "this is not valid YAML", error.what());
-  }
-  return recorder.release_events();
-}
+result<std::vector<yaml_event>> parse_yaml_events(const parse_context& context) { return yaml_event_recorder(context).read(); }
 
 namespace {
 

@@ -141,6 +141,59 @@ TEST(yaml_tree, refuses_what_is_wrong_by_its_line_and_without_its_words) {
   EXPECT_EQ(of_yaml("a: &x\n  b: *x\n"), "failed: line 2: an alias inside the value that it refers to");
 }
 
+TEST(yaml_tree, keeps_final_lines_of_blocks) {
+  EXPECT_EQ(of_yaml("k: >+\n  a\n\nz: 1\n"), "1 k = \"a\\n\\n\" <>+\n  a>\n4 z = 1 <1>\n");
+  EXPECT_EQ(of_yaml("k: |+\n  a\n\nz: 1\n"), "1 k = \"a\\n\\n\" <|+\n  a>\n4 z = 1 <1>\n");
+  EXPECT_EQ(of_yaml("k: >\n  a\n\n   b\n  c\n\n\nz: 1\n"), "1 k = \"a\\n\\n b\\nc\\n\" <>\n  a\n\n   b\n  c>\n8 z = 1 <1>\n");
+  EXPECT_EQ(of_yaml("k: | # c\nz: 1\n"), "1 k = \"\" <| # c>\n2 z = 1 <1>\n");
+}
+
+TEST(yaml_tree, keeps_empty_lines_at_the_end_of_quoted_scalars) {
+  EXPECT_EQ(of_yaml("c: 'x\n\n\n  '\n"), "1 c = \"x\\n\\n\" <'x\n\n\n  '>\n");
+}
+
+TEST(yaml_tree, refuses_what_is_half_written) {
+  EXPECT_EQ(of_yaml("top1:\n  key1: val1\ntop2\n"), "failed: line 3: could not find expected ':'");
+  EXPECT_EQ(of_yaml("server:\n  host: a\n  por"), "failed: line 3: could not find expected ':'");
+  EXPECT_EQ(of_yaml("server:\n  host: a\nkey: \"x\n"), "failed: line 4: unexpected end of stream");
+  EXPECT_EQ(of_yaml("key: [a, b\n"), "failed: line 2: did not find expected ',' or ']'");
+  EXPECT_EQ(of_yaml("server:\n  host: \"a"), "failed: line 2: unexpected end of stream");
+}
+
+TEST(yaml_tree, reads_keys_after_question_marks) {
+  EXPECT_EQ(of_yaml("? a\n: 1\n? |\n  b\n: - 2\n? c\n"), "2 a(1) = 1 <1>\n5 b\n(3)[0] = 2 <2>\n6 c = null <>\n");
+}
+
+TEST(yaml_tree, reads_surrogate_pairs_in_double_quotes) {
+  EXPECT_EQ(of_yaml(R"({"\ud83d\ude00": "本\uD83D\uDE00x\uD83D\uDE01", "b": 1})"),
+            R"(1 😀 = "本😀x😁" <"本\uD83D\uDE00x\uD83D\uDE01">)"
+            "\n1 b = 1 <1>\n");
+  EXPECT_EQ(of_yaml("a: \\ud83d\\ude00\nb: '\\ud83d\\ude00'\nc: \"\\\\ud83d\"\nd: 1\n"),
+            "1 a = \"\\\\ud83d\\\\ude00\" <\\ud83d\\ude00>\n2 b = \"\\\\ud83d\\\\ude00\" <'\\ud83d\\ude00'>\n"
+            "3 c = \"\\\\ud83d\" <\"\\\\ud83d\">\n4 d = 1 <1>\n");
+  EXPECT_EQ(of_yaml("a: 1\nb: \"\\ud83d\"\n"), "failed: line 2: invalid Unicode character escape code");
+}
+
+TEST(yaml_tree, has_no_line_endings_of_yaml_1_1) {
+  EXPECT_EQ(of_yaml("a: x\u2028y\u0085z\nb: \"x\u2029 y\"\n"),
+            "1 a = \"x\u2028y\u0085z\" <x\u2028y\u0085z>\n2 b = \"x\u2029 y\" <\"x\u2029 y\">\n");
+}
+
+TEST(yaml_tree, places_values_after_many_characters) {
+  std::string text;
+  std::string expected;
+  for (int i = 1; i <= 40; ++i) {
+    const auto name = "棚" + std::to_string(i);
+    text += name + ": \"\\ud83d\\ude00é\"\n";
+    expected += std::to_string(i) + ' ' + name + " = \"😀é\" <\"\\ud83d\\ude00é\">\n";
+  }
+  EXPECT_EQ(of_yaml(text), expected);
+}
+
+TEST(yaml_tree, refuses_characters_that_yaml_does_not_allow) {
+  EXPECT_EQ(of_yaml("a: 1\nb: x\x01y\n"), "failed: line 2: a character that YAML does not allow");
+}
+
 TEST(yaml_tree, stops_bombs_early) {
   std::string laughs =
       "a: &a ["
@@ -158,7 +211,7 @@ TEST(yaml_tree, stops_bombs_early) {
   EXPECT_EQ(of_yaml(std::string(1 << 19, '{')), "failed: line 1: lists and tables are nested deeper than 100 levels");
   std::string lines;
   for (int i = 0; i < 1 << 20; ++i) lines += "[\n";
-  EXPECT_EQ(of_yaml(lines), "failed: line 1000: lists and tables are nested deeper than 100 levels");
+  EXPECT_EQ(of_yaml(lines), "failed: line 101: lists and tables are nested deeper than 100 levels");
   EXPECT_EQ(of_yaml("{a: [" + std::string(1 << 22, '[')), "failed: line 1: lists and tables are nested deeper than 100 levels");
   std::string commas = "[";
   for (int i = 0; i < 1'000'000; ++i) commas += "[],";
