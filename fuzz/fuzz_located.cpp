@@ -65,10 +65,11 @@ void expect_json(const located::document& of) {
 
 /// The input: a byte that says which format, the text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::array formats{located::config_format::toml,   located::config_format::yaml,
-                               located::config_format::json,   located::config_format::ini,
-                               located::config_format::dotenv, located::config_format::properties,
-                               located::config_format::systemd};
+  constexpr std::array formats{
+      located::config_format::toml,    located::config_format::yaml,         located::config_format::json,
+      located::config_format::ini,     located::config_format::dotenv,       located::config_format::properties,
+      located::config_format::systemd, located::config_format::gitconfig,    located::config_format::editorconfig,
+      located::config_format::desktop, located::config_format::configparser, located::config_format::compose_env};
   if (size == 0) return 0;
   const auto how = formats[data[0] % formats.size()];
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);

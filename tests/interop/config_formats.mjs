@@ -143,8 +143,10 @@ const readers = {
   },
 
   ini(text, file) {
-    const goesOn = ['supervisord.conf', 'pip.conf', 'setup.cfg'].includes(path.basename(file));
-    return { trees: [sections(ini.parse(asNpmHasIt(goesOn ? withoutContinuations(text) : text)))], places: new Places() };
+    const isPython = ['pip.conf', 'setup.cfg'].includes(path.basename(file));
+    const joined = isPython || path.basename(file) === 'supervisord.conf' ? withoutContinuations(text, isPython) : text;
+    const withoutValue = path.basename(file) === '.gitconfig' ? true : null;
+    return { trees: [sections(ini.parse(asNpmHasIt(joined)), withoutValue)], places: new Places() };
   },
 
   dotenv: (text) => ({ trees: [dotenv.parse(text)], places: new Places() }),
@@ -167,8 +169,8 @@ const readers = {
   },
 };
 
-/// Lines that are indented go on with the value before, line by line, and comments between them do not.
-function withoutContinuations(text) {
+/// Lines that are indented continue the value before, line by line, and comments between them do not. Python keeps empty lines.
+function withoutContinuations(text, keepsEmpty) {
   const out = [];
   for (const line of text.split('\n')) {
     if (/^\s+[#;]/.test(line)) continue;
@@ -179,7 +181,7 @@ function withoutContinuations(text) {
     .map(([first, ...more]) => {
       if (more.length === 0) return first;
       const [, key, value] = /^([^=]*)=(.*)$/.exec(first);
-      return `${key}=${JSON.stringify([value.trim(), ...more].filter((one) => one !== '').join('\n'))}`;
+      return `${key}=${JSON.stringify([value.trim(), ...more].filter((one) => keepsEmpty || one !== '').join('\n'))}`;
     })
     .join('\n');
 }
@@ -198,17 +200,18 @@ function asNpmHasIt(text) {
     .join('\n');
 }
 
-const text = (value) => (value === alone ? null : Array.isArray(value) ? value.map(text) : String(value));
+const text = (value, withoutValue) =>
+  value === alone ? withoutValue : Array.isArray(value) ? value.map((one) => text(one, withoutValue)) : String(value);
 
 /// It makes tables within tables of sections with dots.
-function sections(tree) {
+function sections(tree, withoutValue) {
   const out = {};
   const add = (table, name) => {
     for (const [key, value] of Object.entries(table)) {
       const isTable = typeof value === 'object' && !Array.isArray(value);
       if (isTable) add(value, name === undefined ? key : `${name}.${key}`);
-      else if (name === undefined) out[key] = text(value);
-      else (out[name] ??= {})[key] = text(value);
+      else if (name === undefined) out[key] = text(value, withoutValue);
+      else (out[name] ??= {})[key] = text(value, withoutValue);
     }
   };
   add(tree);
@@ -286,10 +289,14 @@ const told = ran.stdout.trim().split('\n').map(exact);
 assert.equal(told.length, files.length);
 assert.ok(files.length >= leastFiles, `${files.length} files`);
 
+/// Formats that the reader of another format compares.
+const families = { gitconfig: 'ini', editorconfig: 'ini', desktop: 'ini', configparser: 'ini' };
+
 const counts = {};
 const places = {};
 let failed = 0;
-for (const { file, format, tree, places: mine } of told) {
+for (const { file, format: ownFormat, tree, places: mine } of told) {
+  const format = families[ownFormat] ?? ownFormat;
   const source = readFileSync(file);
   const name = path.relative(folder, file);
   try {

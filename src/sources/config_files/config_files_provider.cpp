@@ -419,7 +419,9 @@ result<layer_options> read_layer(config::section& section) {
 }
 
 std::vector<format_rule> read_formats(config::table_reader& reader, const config::section& section) {
-  constexpr std::array<std::string_view, 7> known{"toml", "yaml", "json", "ini", "dotenv", "properties", "systemd"};
+  constexpr std::array<std::string_view, 12> known{"toml",      "yaml",         "json",       "ini",
+                                                   "gitconfig", "editorconfig", "desktop",    "configparser",
+                                                   "dotenv",    "compose-env",  "properties", "systemd"};
   std::vector<format_rule> rules;
   for (const auto& [pattern, name] : reader.strings_by_name("formats")) {
     const auto format = located::parse_format(name);
@@ -444,6 +446,9 @@ result<options> read_options(config::section& section) {
   parsed.exclude = reader.string_or_strings("exclude");
   parsed.allow = reader.string_or_strings("allow");
   parsed.formats = read_formats(reader, section);
+  constexpr std::array<std::pair<std::string_view, located::config_format>, 2> dialects{
+      {{"dotenv", located::config_format::dotenv}, {"compose", located::config_format::compose_env}}};
+  reader.choice("dialect", dialects, parsed.environment_format);
   reader.boolean("hidden", parsed.show_hidden);
   reader.boolean("redact", parsed.redact);
   reader.boolean("watch", parsed.watch);

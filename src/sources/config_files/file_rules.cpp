@@ -47,6 +47,7 @@ result<file_rules> file_rules::create(const options& options) {
   rules.has_include_ = !options.include.empty();
   rules.show_hidden_ = options.show_hidden;
   rules.redact_ = options.redact;
+  rules.environment_format_ = options.environment_format;
   for (const auto& [pattern, format] : options.formats) {
     const bool matches_name = pattern.find('/') == std::string::npos;
     auto glob = matches_name ? ignore::glob::for_name(pattern) : ignore::glob::for_path(pattern);
@@ -60,6 +61,11 @@ result<file_rules> file_rules::create(const options& options) {
 }
 
 std::optional<located::config_format> file_rules::format_of(std::string_view path) const {
+  const auto format = format_by_name(path);
+  return format == located::config_format::dotenv ? std::optional(environment_format_) : format;
+}
+
+std::optional<located::config_format> file_rules::format_by_name(std::string_view path) const {
   std::uint64_t steps = 0;
   for (const auto& rule : formats_) {
     if (rule.glob.matches(rule.matches_name ? last_name(path) : path, steps, ignore::max_match_steps)) return rule.format;
@@ -72,7 +78,8 @@ std::string file_rules::credential_reason(std::string_view path, bool is_folder)
   const auto* rule = secrets::find_secret(path, is_folder);
   if (rule == nullptr || matches(allow_, path, is_folder, false)) return {};
   // Environment files are parsed, so their secrets are masked.
-  if (!is_folder && redact_ && format_of(path) == located::config_format::dotenv) return {};
+  const auto format = is_folder || !redact_ ? std::nullopt : format_of(path);
+  if (format && located::is_environment_format(*format)) return {};
   return "it has the name of a file with credentials (" + std::string(rule->reason) + "); add it to allow to serve it anyway";
 }
 

@@ -37,6 +37,8 @@ class file_rules {
   [[nodiscard]] bool is_in_volume(std::string_view path) const noexcept;
 
  private:
+  /// `format_of` without `options::environment_format`.
+  [[nodiscard]] std::optional<located::config_format> format_by_name(std::string_view path) const;
   /// The part of `rejection_reason` about names of credential files.
   [[nodiscard]] std::string credential_reason(std::string_view path, bool is_folder) const;
   /// `target_rejection_reason` without the folders above.
@@ -50,6 +52,7 @@ class file_rules {
   bool has_include_ = false;
   bool show_hidden_ = false;
   bool redact_ = true;
+  located::config_format environment_format_ = located::config_format::dotenv;
   struct format_pattern {
     ignore::glob glob;
     bool matches_name;  // whether it is compared with the last name, instead of the path

@@ -178,7 +178,7 @@ std::size_t count_unescaped(std::string_view mark, std::string_view text) noexce
 
 class value_masker {
  public:
-  value_masker(std::string& text, config_format format) : text_(text), format_(format) {}
+  value_masker(std::string& text, config_format format) : text_(text), format_(base_format(format)), dialect_(format) {}
 
   std::size_t mask() {
     std::size_t begin = std::string_view(text_).starts_with("\xEF\xBB\xBF") ? 3 : 0;
@@ -224,6 +224,20 @@ class value_masker {
     mask_entry(line.begin, body);
   }
 
+  static config_format base_format(config_format format) noexcept {
+    switch (format) {
+      case config_format::gitconfig:
+      case config_format::editorconfig:
+      case config_format::desktop:
+      case config_format::configparser:
+        return config_format::ini;
+      case config_format::compose_env:
+        return config_format::dotenv;
+      default:
+        return format;
+    }
+  }
+
   /// Masks a line that continues a value, or consists of one.
   void mask_value(text_span value) {
     track_continuation(value);
@@ -256,7 +270,7 @@ class value_masker {
         return slice(line).starts_with("//");
       case config_format::ini:
       case config_format::systemd:
-        return is_any_of(first_character(line), "#;");
+        return first_character(line) == '#' || (first_character(line) == ';' && dialect_ != config_format::desktop);
       case config_format::properties:
         return is_any_of(first_character(line), "#!");
       default:
@@ -267,6 +281,8 @@ class value_masker {
   [[nodiscard]] bool is_section(text_span line) const noexcept {
     const auto text = slice(line);
     if (!text.starts_with('[') || !text.ends_with(']')) return false;
+    // In git configuration, a variable may follow its section.
+    if (dialect_ == config_format::gitconfig && text.find('=') != std::string_view::npos) return false;
     if (format_ == config_format::ini || format_ == config_format::systemd) return true;
     return format_ == config_format::toml &&
            std::all_of(text.begin(), text.end(), [](char c) { return is_key_character(c) || is_any_of(c, "[]"); });
@@ -371,6 +387,7 @@ class value_masker {
 
   std::string& text_;
   const config_format format_;
+  const config_format dialect_;  // the format itself; `format_` is the one whose lines it has
   std::size_t count_ = 0;
   bool is_continued_ = false;                   // the line before ends with a backslash
   std::string_view closing_quote_;              // the quote that closes the current value

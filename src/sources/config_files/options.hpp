@@ -46,6 +46,8 @@ struct options {
   std::vector<std::string> exclude;   ///< Patterns of files and subfolders that are not served from folders.
   std::vector<std::string> allow;     ///< Patterns of files and subfolders that are served despite names of credential files.
   std::vector<format_rule> formats;   ///< The first match decides; without one, the name of the file.
+  /// The format of environment files: `dotenv` or `compose_env`.
+  located::config_format environment_format = located::config_format::dotenv;
   bool show_hidden = false;           ///< Whether names with a leading dot are served from folders.
   bool redact = true;                 ///< Mask secrets.
   bool watch = true;                  ///< Watch the folders for changes.

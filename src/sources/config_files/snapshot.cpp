@@ -25,7 +25,16 @@ std::string_view display_name(located::config_format format) noexcept {
       return "JSON";
     case located::config_format::ini:
       return "INI";
+    case located::config_format::gitconfig:
+      return "Git configuration";
+    case located::config_format::editorconfig:
+      return "EditorConfig";
+    case located::config_format::desktop:
+      return "Desktop entry";
+    case located::config_format::configparser:
+      return "Python configuration";
     case located::config_format::dotenv:
+    case located::config_format::compose_env:
       return "Environment file";
     case located::config_format::properties:
       return "Properties";

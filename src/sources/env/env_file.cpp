@@ -316,7 +316,7 @@ std::shared_ptr<const file_state> watched_file::parse(file_read_result read, con
   if (is_not_utf8(read.bytes)) {
     return with_error(previous, errc::source_unavailable, "is not UTF-8" + first_bad_line(read.bytes, is_not_utf8), {});
   }
-  auto parsed = located::read(located::config_format::dotenv, read.bytes);
+  auto parsed = located::read(rules_.file_format, read.bytes);
   if (!parsed) {
     // The parser's message may contain names of variables that callers may not see.
     const auto location = parsed.error().subject.empty() ? std::string() : ", line " + parsed.error().subject;

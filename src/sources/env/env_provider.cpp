@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <set>
@@ -99,7 +100,7 @@ result<std::shared_ptr<env_provider>> env_provider::open(env_options options) {
   if (!options.process && options.files.empty()) {
     return fail(errc::invalid_argument, "there is nothing to serve. Serve the process or name a file.");
   }
-  const variable_rules rules{std::move(allow), options.redact};
+  const variable_rules rules{std::move(allow), options.redact, options.file_format};
   std::shared_ptr<const variable_set> process;
   if (options.process)
     process = std::make_shared<const variable_set>(std::string(process_prefix), parse_environment(*options.process), rules);
@@ -391,6 +392,11 @@ result<std::shared_ptr<provider>> configure(config::section& section, const std:
   if (!name) return tl::unexpected(name.error());
   const auto process = section.boolean("process");
   if (!process) return tl::unexpected(process.error());
+  HONDANA_TRY(const auto dialect, section.string("dialect"));
+  constexpr std::array<std::string_view, 2> dialects{"dotenv", "compose"};
+  if (dialect && std::find(dialects.begin(), dialects.end(), *dialect) == dialects.end())
+    return tl::unexpected(section.unknown_value("dialect", *dialect, dialects));
+  if (dialect == "compose") options.file_format = located::config_format::compose_env;
   HONDANA_TRY(const auto redact, section.boolean("redact"));
   HONDANA_TRY(const auto watch, section.boolean("watch"));
   HONDANA_TRY(section.finish());

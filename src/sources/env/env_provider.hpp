@@ -29,7 +29,8 @@ struct env_options {
   std::vector<std::string> allow;                   ///< Patterns of the variables to serve; see `allow_list`.
   std::optional<std::vector<std::string>> process;  ///< The result of `process_environment`; nullopt: not served.
   std::vector<file> files;
-  bool redact = true;                         ///< Mask secrets.
+  located::config_format file_format = located::config_format::dotenv;  ///< Of `files`: `dotenv` or `compose_env`.
+  bool redact = true;                                                   ///< Mask secrets.
   bool watch = true;                          ///< Detect and report changes of files also between requests.
   std::vector<std::string> own_files;         ///< Files that are treated as missing; see `env_file::open`.
   std::function<void(std::string_view)> log;  ///< Receives lines about problems; may be empty. Threads: any.

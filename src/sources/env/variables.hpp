@@ -13,6 +13,7 @@
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
 
+#include "text/located/format.hpp"
 #include "text/secrets/matcher.hpp"
 
 namespace hondana::env {
@@ -40,6 +41,7 @@ class allow_list {
 struct variable_rules {
   allow_list allow;
   bool redact = true;
+  located::config_format file_format = located::config_format::dotenv;  ///< `dotenv` or `compose_env`.
 };
 
 /// A variable that is served.

@@ -18,12 +18,16 @@ bool is_name_character(char c) noexcept {
   return ascii::is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-bool is_quote(char c) noexcept { return c == '"' || c == '\'' || c == '`'; }
+/// The rules of the npm package `dotenv`, or those of Compose.
+enum class env_dialect : bool { npm, compose };
 
 class dotenv_reader {
  public:
-  explicit dotenv_reader(parse_context& context)
-      : context_(context), text_(context.text()), table_(context.range_of(0, text_.size())) {}
+  dotenv_reader(parse_context& context, env_dialect dialect)
+      : context_(context),
+        text_(context.text()),
+        is_compose_(dialect == env_dialect::compose),
+        table_(context.range_of(0, text_.size())) {}
 
   result<node> read() {
     for (std::size_t begin = 0; begin < text_.size();) {
@@ -37,6 +41,8 @@ class dotenv_reader {
   }
 
  private:
+  [[nodiscard]] bool is_quote(char c) const noexcept { return c == '"' || c == '\'' || (c == '`' && !is_compose_); }
+
   /// The name before `=`; moves `position` past the `=`. No value if there is no name or no `=`.
   [[nodiscard]] std::optional<text_span> parse_name(text_span line, std::size_t& position) const {
     constexpr std::string_view keyword = "export";
@@ -101,6 +107,7 @@ class dotenv_reader {
       return line.end;
     }
     auto value = trim(text_, {position, line.end});
+    if (is_compose_) return parse_compose_value(*name, value);
     bool is_quoted = false;
     if (!value.empty() && is_quote(text_[value.begin])) {
       const auto closing = find_closing_quote(value.begin);
@@ -121,6 +128,45 @@ class dotenv_reader {
     return value.end;
   }
 
+  /// Reads a value as Compose does: a comment begins with ` #`, and a backslash escapes a quote. References to other variables
+  /// are not expanded. Returns the end of the value.
+  /// Source: docs.docker.com/compose/how-tos/environment-variables/variable-interpolation, ".env file syntax".
+  result<std::size_t> parse_compose_value(text_span name, text_span value) {
+    HONDANA_TRY(context_.count_values(name.begin));
+    if (value.empty() || !is_quote(text_[value.begin])) {
+      const auto comment = value.slice(text_).find(" #");
+      if (comment != std::string_view::npos) value = trim(text_, {value.begin, value.begin + comment});
+      put(name, value, std::string(value.slice(text_)));
+      return value.end;
+    }
+    const char quote = text_[value.begin];
+    auto closing = value.begin + 1;
+    while (closing < text_.size() && text_[closing] != quote) closing += text_[closing] == '\\' ? 2 : 1;
+    if (closing >= text_.size()) {
+      return context_.error_at(value.begin, "the opening quote of the value of " + display_key(name.slice(text_)) +
+                                                " is never closed; is the file half-written?");
+    }
+    if (!is_end_of_line(closing + 1)) return context_.error_at(closing, "unexpected text after the closing quote");
+    value.end = closing + 1;
+    put(name, value, unescape_compose(normalize_newlines(text_.substr(value.begin + 1, closing - value.begin - 1)), quote));
+    return value.end;
+  }
+
+  /// In single quotes, only the quote is escaped.
+  static std::string unescape_compose(const std::string& text, char quote) {
+    constexpr std::string_view names = "abfnrtv\\\"$";
+    constexpr std::string_view characters = "\a\b\f\n\r\t\v\\\"$";
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const char next = text[i] == '\\' && i + 1 < text.size() ? text[i + 1] : '\0';
+      const auto index = quote == '"' && next != '\0' ? names.find(next) : std::string_view::npos;
+      if (next == quote || index != std::string_view::npos) ++i;
+      out += index != std::string_view::npos ? characters[index] : text[i];
+    }
+    return out;
+  }
+
   /// The value up to a comment. A `#` begins a comment anywhere.
   [[nodiscard]] text_span strip_comment(text_span value) const {
     const auto comment = value.slice(text_).find('#');
@@ -135,6 +181,10 @@ class dotenv_reader {
       if (raw.size() > 1 && raw.back() == raw.front()) decoded = decoded.substr(1, decoded.size() - 2);
       if (raw.front() == '"') decoded = unescape(decoded);
     }
+    put(name, value, std::move(decoded));
+  }
+
+  void put(text_span name, text_span value, std::string decoded) {
     const auto key = name.slice(text_);
     auto leaf = text_node(std::move(decoded), context_.range_of(value.begin, value.end));
     if (!table_.put(std::string(key), context_.range_of(name.begin, name.end), std::move(leaf)))
@@ -173,12 +223,15 @@ class dotenv_reader {
 
   parse_context& context_;
   std::string_view text_;
+  bool is_compose_;
   table_builder table_;
   std::map<char, text_span> closing_quotes_;  // by quote: the start of the last scan and the closing quote that it found
 };
 
 }  // namespace
 
-result<node> read_dotenv(parse_context& context) { return dotenv_reader(context).read(); }
+result<node> read_dotenv(parse_context& context) { return dotenv_reader(context, env_dialect::npm).read(); }
+
+result<node> read_compose_env(parse_context& context) { return dotenv_reader(context, env_dialect::compose).read(); }
 
 }  // namespace hondana::located

@@ -20,12 +20,17 @@ struct named_format {
   std::string_view name;
   result<node> (*read)(parse_context&);
 };
-constexpr std::array<named_format, 7> formats{{
+constexpr std::array<named_format, 12> formats{{
     {config_format::toml, "toml", read_toml},
     {config_format::yaml, "yaml", read_yaml},
     {config_format::json, "json", read_json},
     {config_format::ini, "ini", read_ini},
+    {config_format::gitconfig, "gitconfig", read_gitconfig},
+    {config_format::editorconfig, "editorconfig", read_editorconfig},
+    {config_format::desktop, "desktop", read_desktop},
+    {config_format::configparser, "configparser", read_configparser},
     {config_format::dotenv, "dotenv", read_dotenv},
+    {config_format::compose_env, "compose-env", read_compose_env},
     {config_format::properties, "properties", read_properties},
     {config_format::systemd, "systemd", read_systemd},
 }};
@@ -40,26 +45,53 @@ struct name_rule {
 };
 
 /// Whole file names, in lower case.
-constexpr std::array<name_rule, 26> file_names{{
-    {".env", config_format::dotenv},        {"env", config_format::dotenv},        {".envrc", config_format::dotenv},
-    {"pipfile", config_format::toml},       {"cargo.lock", config_format::toml},   {"poetry.lock", config_format::toml},
-    {".clang-format", config_format::yaml}, {".clang-tidy", config_format::yaml},  {".clangd", config_format::yaml},
-    {".yamllint", config_format::yaml},     {".gitconfig", config_format::ini},    {".gitmodules", config_format::ini},
-    {"gitconfig", config_format::ini},      {".editorconfig", config_format::ini}, {".npmrc", config_format::ini},
-    {".flake8", config_format::ini},        {".pylintrc", config_format::ini},     {".coveragerc", config_format::ini},
-    {".my.cnf", config_format::ini},        {".pypirc", config_format::ini},       {".babelrc", config_format::json},
-    {".eslintrc", config_format::json},     {".prettierrc", config_format::yaml},  {".swcrc", config_format::json},
-    {".jshintrc", config_format::json},     {"pipfile.lock", config_format::json},
+constexpr std::array<name_rule, 36> file_names{{
+    {".env", config_format::dotenv},
+    {"env", config_format::dotenv},
+    {".envrc", config_format::dotenv},
+    {"pipfile", config_format::toml},
+    {"cargo.lock", config_format::toml},
+    {"poetry.lock", config_format::toml},
+    {".clang-format", config_format::yaml},
+    {".clang-tidy", config_format::yaml},
+    {".clangd", config_format::yaml},
+    {".yamllint", config_format::yaml},
+    {".prettierrc", config_format::yaml},
+    {".gitconfig", config_format::gitconfig},
+    {".gitmodules", config_format::gitconfig},
+    {"gitconfig", config_format::gitconfig},
+    {".editorconfig", config_format::editorconfig},
+    {".npmrc", config_format::ini},
+    {".my.cnf", config_format::ini},
+    {".flake8", config_format::configparser},
+    {".pylintrc", config_format::configparser},
+    {".coveragerc", config_format::configparser},
+    {".pypirc", config_format::configparser},
+    {".pep8", config_format::configparser},
+    {".isort.cfg", config_format::configparser},
+    {"setup.cfg", config_format::configparser},
+    {"tox.ini", config_format::configparser},
+    {"mypy.ini", config_format::configparser},
+    {".mypy.ini", config_format::configparser},
+    {"pytest.ini", config_format::configparser},
+    {"pip.ini", config_format::configparser},
+    {"pip.conf", config_format::configparser},
+    {"alembic.ini", config_format::configparser},
+    {".babelrc", config_format::json},
+    {".eslintrc", config_format::json},
+    {".swcrc", config_format::json},
+    {".jshintrc", config_format::json},
+    {"pipfile.lock", config_format::json},
 }};
 
 /// File name endings, in lower case.
-constexpr std::array<name_rule, 31> endings{{
+constexpr std::array<name_rule, 34> endings{{
     {".toml", config_format::toml},         {".yaml", config_format::yaml},
     {".yml", config_format::yaml},          {".json", config_format::json},
     {".jsonc", config_format::json},        {".code-workspace", config_format::json},
     {".webmanifest", config_format::json},  {".ini", config_format::ini},
     {".cnf", config_format::ini},           {".cfg", config_format::ini},
-    {".desktop", config_format::ini},       {".gitconfig", config_format::ini},
+    {".desktop", config_format::desktop},   {".gitconfig", config_format::gitconfig},
     {".env", config_format::dotenv},        {".properties", config_format::properties},
     {".service", config_format::systemd},   {".socket", config_format::systemd},
     {".timer", config_format::systemd},     {".mount", config_format::systemd},
@@ -69,17 +101,19 @@ constexpr std::array<name_rule, 31> endings{{
     {".network", config_format::systemd},   {".netdev", config_format::systemd},
     {".link", config_format::systemd},      {".nspawn", config_format::systemd},
     {".container", config_format::systemd}, {".volume", config_format::systemd},
-    {".kube", config_format::systemd},
+    {".kube", config_format::systemd},      {".pod", config_format::systemd},
+    {".image", config_format::systemd},     {".build", config_format::systemd},
 }};
 
 /// Configuration files with sections, although their names end with `.conf`.
-constexpr std::array<std::string_view, 6> ini_names{"pip.conf",  "supervisord.conf", "php-fpm.conf",
-                                                    "mypy.conf", "odbcinst.conf",    "krb.conf"};
+constexpr std::array<std::string_view, 5> ini_names{"supervisord.conf", "php-fpm.conf", "mypy.conf", "odbcinst.conf",
+                                                    "krb.conf"};
 
 /// Configuration files of systemd's own programs.
-constexpr std::array<std::string_view, 9> systemd_names{"journald.conf",       "logind.conf",         "resolved.conf",
-                                                        "timesyncd.conf",      "networkd.conf",       "coredump.conf",
-                                                        "journal-remote.conf", "journal-upload.conf", "oomd.conf"};
+constexpr std::array<std::string_view, 14> systemd_names{
+    "system.conf",   "user.conf",           "sleep.conf",          "homed.conf",     "pstore.conf",
+    "journald.conf", "logind.conf",         "resolved.conf",       "timesyncd.conf", "networkd.conf",
+    "coredump.conf", "journal-remote.conf", "journal-upload.conf", "oomd.conf"};
 
 bool is_systemd_config(std::string_view name) noexcept {
   return std::any_of(systemd_names.begin(), systemd_names.end(),
@@ -156,7 +190,9 @@ std::optional<config_format> detect_format(std::string_view path) noexcept {
   for (const auto& rule : file_names) {
     if (ascii::equals_ignore_case(name, rule.name)) return rule.format;
   }
-  if (ascii::equals_ignore_case(name, "config") && folder == ".git") return config_format::ini;
+  if (ascii::equals_ignore_case(name, "config") && folder == ".git") return config_format::gitconfig;
+  // Meson's build files and D-Bus's configuration have names that systemd's files have, too.
+  if (ascii::equals_ignore_case(name, "meson.build") || folder == "dbus-1") return std::nullopt;
   // `.env.production` and similar names, including samples.
   if (ascii::starts_with_ignore_case(name, ".env.")) return config_format::dotenv;
   for (const auto& rule : endings) {

@@ -15,13 +15,18 @@
 namespace hondana::located {
 
 enum class config_format : std::uint8_t {
-  toml,        ///< TOML 1.0.
-  yaml,        ///< YAML 1.2, core schema; several documents (Kubernetes manifests) become a list.
-  json,        ///< JSON with comments and trailing commas.
-  ini,         ///< Sections as tables; all values are texts.
-  dotenv,      ///< NAME=value lines as read by `dotenv` and Compose; one table of texts.
-  properties,  ///< java.util.Properties; one table of texts, by whole keys.
-  systemd,     ///< Units: sections as tables. A repeated setting becomes a list; an empty value clears it.
+  toml,          ///< TOML 1.0.
+  yaml,          ///< YAML 1.2, core schema; several documents (Kubernetes manifests) become a list.
+  json,          ///< JSON with comments and trailing commas.
+  ini,           ///< Sections as tables; all values are texts. For programs without a specification of their format.
+  gitconfig,     ///< Git configuration; a variable without `=` is true, a repeated one becomes a list.
+  editorconfig,  ///< EditorConfig; keys in lower case, no comments after values.
+  desktop,       ///< Desktop entries; only lines that begin with `#` are comments.
+  configparser,  ///< Python's configparser with its defaults; no comments after values.
+  dotenv,        ///< NAME=value lines as the npm package `dotenv` reads them; one table of texts.
+  compose_env,   ///< NAME=value lines as Compose reads them; one table of texts.
+  properties,    ///< java.util.Properties; one table of texts, by whole keys.
+  systemd,       ///< Units: sections as tables. A repeated setting becomes a list; an empty value clears it.
 };
 
 /// Returns the name in settings and answers: "toml", "yaml", …
@@ -31,6 +36,11 @@ enum class config_format : std::uint8_t {
 /// Determines the format by the last segments of a path: `app.toml`, `.env.production`, `nginx.service.d/override.conf`. No
 /// value: unknown.
 [[nodiscard]] std::optional<config_format> detect_format(std::string_view path) noexcept;
+
+/// Whether a format has NAME=value lines of environment variables: `dotenv` or `compose_env`.
+[[nodiscard]] constexpr bool is_environment_format(config_format format) noexcept {
+  return format == config_format::dotenv || format == config_format::compose_env;
+}
 
 /// Limits for parsing.
 struct parse_limits {

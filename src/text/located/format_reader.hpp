@@ -180,7 +180,12 @@ class parse_context {
 [[nodiscard]] result<node> read_yaml(parse_context& context);
 [[nodiscard]] result<node> read_json(parse_context& context);
 [[nodiscard]] result<node> read_ini(parse_context& context);
+[[nodiscard]] result<node> read_gitconfig(parse_context& context);
+[[nodiscard]] result<node> read_editorconfig(parse_context& context);
+[[nodiscard]] result<node> read_desktop(parse_context& context);
+[[nodiscard]] result<node> read_configparser(parse_context& context);
 [[nodiscard]] result<node> read_dotenv(parse_context& context);
+[[nodiscard]] result<node> read_compose_env(parse_context& context);
 [[nodiscard]] result<node> read_properties(parse_context& context);
 [[nodiscard]] result<node> read_systemd(parse_context& context);
 

@@ -142,6 +142,25 @@ TEST_F(set_of_files, gives_files_as_they_are_and_what_they_say) {
   EXPECT_EQ(got->contents.front().name, "shop.yaml");
 }
 
+TEST_F(set_of_files, reads_environment_files_in_the_chosen_dialect) {
+  write("conf/.env", "A=a#b\n");
+  const std::string common = "path = \"conf\"\nhidden = true\nwatch = false\n";
+  EXPECT_EQ(text_at(*serve(common), "config://conf/file/.env?format=json"), R"({"A":"a"})");
+  EXPECT_EQ(text_at(*serve(common + "dialect = \"dotenv\"\n"), "config://conf/file/.env?format=json"), R"({"A":"a"})");
+  EXPECT_EQ(text_at(*serve(common + "dialect = \"compose\"\n"), "config://conf/file/.env?format=json"), R"({"A":"a#b"})");
+  EXPECT_EQ(text_at(*serve(common + "formats = { \".env\" = \"compose-env\" }\n"), "config://conf/file/.env?format=json"),
+            R"({"A":"a#b"})");
+}
+
+TEST_F(set_of_files, masks_all_values_of_a_broken_git_configuration) {
+  write("conf/broken.gitconfig", "[a] password = x]\n[b \"c\"]\n\tkey = ok\n\tbad ; z\n");
+  const auto from = serve("path = \"conf\"\nwatch = false\n");
+  const auto text = text_at(*from, "config://conf/file/broken.gitconfig");
+  EXPECT_EQ(text.find("x]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("ok"), std::string::npos) << text;
+  EXPECT_NE(text.find("[b \"c\"]"), std::string::npos) << text;
+}
+
 TEST_F(set_of_files, answers_what_is_no_resource_with_what_there_is) {
   write("conf/a b.toml", "x = 1\n");
   write("conf/sub/c.toml", "x = 1\n");

@@ -45,6 +45,15 @@ TEST_F(env_settings, serve_the_process_unless_they_name_files) {
   EXPECT_EQ((*made("allow = [\"A\"]\nredact = false"))->traits().masking, secret_masking::none);
 }
 
+TEST_F(env_settings, choose_the_dialect_of_files) {
+  write("prod.env", "A=a#b\n");
+  const std::string common = "allow = [\"A\"]\nfile = \"prod.env\"\nwatch = false\n";
+  EXPECT_EQ(text_at(dynamic_cast<env_provider&>(**made(common)), "env://prod/A"), "a");
+  EXPECT_EQ(text_at(dynamic_cast<env_provider&>(**made(common + "dialect = \"dotenv\"")), "env://prod/A"), "a");
+  EXPECT_EQ(text_at(dynamic_cast<env_provider&>(**made(common + "dialect = \"compose\"")), "env://prod/A"), "a#b");
+  EXPECT_THAT(refusal(common + "dialect = \"shell\""), HasSubstr("dialect"));
+}
+
 TEST_F(env_settings, have_nothing_allowed_by_default) {
   for (const auto* text : {"", "allow = []", "redact = false"}) {
     EXPECT_THAT(refusal(text), HasSubstr("allow: no variable is allowed; name those to serve")) << text;

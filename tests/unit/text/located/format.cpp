@@ -14,8 +14,10 @@ using namespace hondana;
 using located::config_format;
 using located::detect_format;
 
-constexpr std::array all_formats{config_format::toml,   config_format::yaml,       config_format::json,   config_format::ini,
-                                 config_format::dotenv, config_format::properties, config_format::systemd};
+constexpr std::array all_formats{config_format::toml,        config_format::yaml,         config_format::json,
+                                 config_format::ini,         config_format::gitconfig,    config_format::editorconfig,
+                                 config_format::desktop,     config_format::configparser, config_format::dotenv,
+                                 config_format::compose_env, config_format::properties,   config_format::systemd};
 
 TEST(formats, have_names) {
   for (const auto one : all_formats) EXPECT_EQ(located::parse_format(name_of(one)), one);
@@ -32,8 +34,8 @@ TEST(formats, are_known_by_the_last_name_of_a_path) {
   EXPECT_EQ(detect_format("tsconfig.jsonc"), config_format::json);
   EXPECT_EQ(detect_format("php.ini"), config_format::ini);
   EXPECT_EQ(detect_format("my.cnf"), config_format::ini);
-  EXPECT_EQ(detect_format("repo/.git/config"), config_format::ini);
-  EXPECT_EQ(detect_format("etc/pip.conf"), config_format::ini);
+  EXPECT_EQ(detect_format("repo/.git/config"), config_format::gitconfig);
+  EXPECT_EQ(detect_format("etc/pip.conf"), config_format::configparser);
   EXPECT_EQ(detect_format(".env"), config_format::dotenv);
   EXPECT_EQ(detect_format("a/.env.production"), config_format::dotenv);
   EXPECT_EQ(detect_format("web.env"), config_format::dotenv);
@@ -44,6 +46,21 @@ TEST(formats, are_known_by_the_last_name_of_a_path) {
   EXPECT_EQ(detect_format("resolved.conf"), config_format::systemd);
   EXPECT_EQ(detect_format("etc/systemd/system.conf"), config_format::systemd);
   EXPECT_EQ(detect_format("nginx.conf"), std::nullopt);
+  EXPECT_EQ(detect_format("home/.gitconfig"), config_format::gitconfig);
+  EXPECT_EQ(detect_format(".gitmodules"), config_format::gitconfig);
+  EXPECT_EQ(detect_format("src/.editorconfig"), config_format::editorconfig);
+  EXPECT_EQ(detect_format("app.desktop"), config_format::desktop);
+  EXPECT_EQ(detect_format("setup.cfg"), config_format::configparser);
+  EXPECT_EQ(detect_format("tox.ini"), config_format::configparser);
+  EXPECT_EQ(detect_format("other.cfg"), config_format::ini);
+  EXPECT_EQ(detect_format("web.pod"), config_format::systemd);
+  EXPECT_EQ(detect_format("web.image"), config_format::systemd);
+  EXPECT_EQ(detect_format("web.build"), config_format::systemd);
+  EXPECT_EQ(detect_format("web.kube.d/10-more.conf"), config_format::systemd);
+  EXPECT_EQ(detect_format("system.conf"), config_format::systemd);
+  EXPECT_EQ(detect_format("system.conf.d/timeouts.conf"), config_format::systemd);
+  EXPECT_EQ(detect_format("meson.build"), std::nullopt);
+  EXPECT_EQ(detect_format("usr/share/dbus-1/system.conf"), std::nullopt);
   EXPECT_EQ(detect_format("conf.d/x.conf"), std::nullopt);
   EXPECT_EQ(detect_format("README.md"), std::nullopt);
   EXPECT_EQ(detect_format(".toml"), std::nullopt);

@@ -53,6 +53,35 @@ TEST(dotenv_reader, takes_a_quote_that_is_never_closed_for_half_a_file) {
   EXPECT_EQ(told(config_format::dotenv, "A=1\nB=\"half \\\" x\nC=2\n"), said);
 }
 
+TEST(compose_env_reader, reads_what_compose_reads) {
+  EXPECT_EQ(told(config_format::compose_env,
+                 "A=a#b\n"
+                 "B=VAL # comment\n"
+                 "C=VAL# not a comment\n"
+                 "D=\"VAL # not a comment\" # comment\n"
+                 "E='$OTHER \\n Let\\'s go!'\n"
+                 "F=\"{\\\"a\\\": 1}\\n\\ty\\q\"\n"
+                 "G='SOME\r\nVALUE'\n"
+                 "export H=${VAR:-x}\n"
+                 "I=`x` y\n"
+                 "J: z\n"
+                 "K=\n"),
+            "1 A = \"a#b\" <a#b>\n2 B = \"VAL\" <VAL>\n3 C = \"VAL# not a comment\" <VAL# not a comment>\n"
+            "4 D = \"VAL # not a comment\" <\"VAL # not a comment\">\n"
+            "5 E = \"$OTHER \\\\n Let's go!\" <'$OTHER \\n Let\\'s go!'>\n"
+            "6 F = \"{\\\"a\\\": 1}\\n\\ty\\\\q\" <\"{\\\"a\\\": 1}\\n\\ty\\q\">\n"
+            "7 G = \"SOME\\nVALUE\" <'SOME\r\nVALUE'>\n9 H = \"${VAR:-x}\" <${VAR:-x}>\n10 I = \"`x` y\" <`x` y>\n"
+            "11 J = \"z\" <z>\n12 K = \"\" <>\n");
+}
+
+TEST(compose_env_reader, refuses_what_compose_refuses) {
+  EXPECT_EQ(told(config_format::compose_env, "A=1\nB=\"half\\\"\n"),
+            "failed: line 2: the opening quote of the value of \"B\" is never closed; is the file half-written?");
+  EXPECT_EQ(told(config_format::compose_env, "A=\"x\" y\n"), "failed: line 1: unexpected text after the closing quote");
+  EXPECT_EQ(told(config_format::compose_env, "A=1\nB=2\n", {.max_values = 1}),
+            "failed: line 2: more than 1 values, counting each repetition by an alias");
+}
+
 TEST(dotenv_reader_timing, takes_linear_time) {
   const auto begun = std::chrono::steady_clock::now();
   std::string text;
