@@ -345,9 +345,8 @@ tl::unexpected<failure> missing_layer_error(const file_set& files) {
 }
 
 tl::unexpected<failure> unknown_layer_error(const file_set& files, std::string_view name) {
-  const auto names = join_layer_names(files);
-  return fail(errc::part_not_found, "Unknown layer \"" + std::string(name.substr(0, 100)) + "\". " +
-                                        (names.empty() ? "The set has no layers." : "The layers are " + names + "."));
+  return fail(errc::part_not_found,
+              "Unknown layer \"" + std::string(name.substr(0, 100)) + "\". The layers are " + join_layer_names(files) + '.');
 }
 
 result<diff_side> parse_side(const file_set& files, std::string_view name) {
@@ -376,7 +375,11 @@ tl::unexpected<failure> layers_denied_error() {
 
 result<rendered_content> render_layers(file_set& files, std::string_view set, const config_address& address,
                                        const caller_info& caller, size_limit limit) {
-  if (files.layer_settings().empty()) return unknown_layer_error(files, address.layer);
+  if (files.layer_settings().empty()) {
+    return fail(errc::part_not_found, "The set has no layers, so there are no merged, layers and diff resources. Read " +
+                                          uri_prefix(set) + "/file" +
+                                          ", or add a [[source.layer]] table to the configuration.");
+  }
   if (address.kind == resource_kind::diff && address.target_layer.empty()) return missing_layer_error(files);
   std::optional<std::size_t> layer;
   diff_side from_side;

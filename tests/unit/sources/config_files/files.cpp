@@ -142,6 +142,19 @@ TEST_F(set_of_files, gives_files_as_they_are_and_what_they_say) {
   EXPECT_EQ(got->contents.front().name, "shop.yaml");
 }
 
+TEST_F(set_of_files, says_that_there_are_no_layers) {
+  write("conf/c.toml", "x = 1\n");
+  const auto from = serve("path = \"conf\"\nwatch = false\n");
+  for (const auto* uri :
+       {"config://conf/merged", "config://conf/layers/x", "config://conf/diff/a..b", "config://conf/diff/a"}) {
+    const auto got = read(*from, uri);
+    ASSERT_FALSE(got) << uri;
+    EXPECT_EQ(got.error().public_text,
+              "The set has no layers, so there are no merged, layers and diff resources. Read config://conf/file, or add a "
+              "[[source.layer]] table to the configuration.");
+  }
+}
+
 TEST_F(set_of_files, reads_environment_files_in_the_chosen_dialect) {
   write("conf/.env", "A=a#b\n");
   const std::string common = "path = \"conf\"\nhidden = true\nwatch = false\n";
