@@ -107,6 +107,17 @@ constexpr std::array signatures{
     signature{0, "PAR1"sv, "application/vnd.apache.parquet"},
 };
 
+/// Whether content is an MPEG transport stream: packets of 188 bytes that begin with 0x47. A single packet is not enough,
+/// unless it is the whole content. Source: ISO/IEC 13818-1, section 2.4.3.2.
+bool is_transport_stream(std::string_view front) noexcept {
+  constexpr std::size_t packet_bytes = 188;
+  constexpr char sync_byte = '\x47';
+  if (front.size() < packet_bytes) return false;
+  for (std::size_t packet = 0; packet < front.size(); packet += packet_bytes)
+    if (front[packet] != sync_byte) return false;
+  return true;
+}
+
 bool matches(const signature& entry, std::string_view front) noexcept {
   // "WEBP", "WAVE" and "AVI " name the format inside a RIFF file.
   if (entry.offset == 8 && !front.starts_with("RIFF")) return false;
@@ -165,7 +176,8 @@ std::string_view sniff_media_type(std::string_view front) noexcept {
   const auto match = std::find_if(signatures.begin(), signatures.end(), [&](const signature& entry) {
     return entry.strength == match_strength::conclusive && matches(entry, front);
   });
-  return match == signatures.end() ? std::string_view() : match->type;
+  if (match != signatures.end()) return match->type;
+  return is_transport_stream(front.substr(0, sniffed_bytes)) ? "video/mp2t" : std::string_view();
 }
 
 std::string_view effective_media_type_of_part(std::string_view declared, bool is_text) noexcept {

@@ -264,14 +264,14 @@ void stack::push(std::string folder, std::string root_path, std::array<list_poin
       std::make_shared<const level>(level{innermost_, std::move(folder), std::move(root_path), std::move(lists), total_bytes});
 }
 
-stack stack::child(std::string_view folder_name, folder_rules rules) const {
+stack stack::child(std::string_view folder_name, folder_rules rules, list_pointer info_exclude) const {
   stack result;
   result.folder_.reserve(folder_.size() + 1 + folder_name.size());
   result.folder_ = folder_;
   if (!folder_.empty()) result.folder_ += '/';
   result.folder_ += folder_name;
   result.innermost_ = innermost_;
-  result.push(result.folder_, {}, {std::move(rules.hondana), std::move(rules.git), nullptr});
+  result.push(result.folder_, {}, {std::move(rules.hondana), std::move(rules.git), std::move(info_exclude)});
   return result;
 }
 

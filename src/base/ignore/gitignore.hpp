@@ -191,11 +191,11 @@ struct outer_rules {
 /// Precedence, highest first:
 /// - `.hondanaignore` of the deepest folder, then its `.gitignore`.
 /// - The same files of each parent folder up to the root.
-/// - `.git/info/exclude` of the root.
+/// - `.git/info/exclude` of the root. That of a nested repository comes after the files of its folder.
 /// - The files of folders above the root, if the caller passes them.
 ///
 /// The first file with a matching pattern decides, by its last such pattern.
-/// Not used are git's core.excludesFile, because it depends on the user, and `info/exclude` of nested repositories.
+/// Not used are git's core.excludesFile, because it depends on the user.
 ///
 /// Fails closed: an incomplete file ignores everything below its folder, unless a file of a deeper folder decides. A decision
 /// that would take too many steps is `ignored`.
@@ -209,9 +209,10 @@ class stack {
   /// `outer`: the ignore files of the folders above the root, lowest precedence first.
   explicit stack(folder_rules rules, list_pointer info_exclude = {}, const std::vector<outer_rules>& outer = {});
 
-  /// Returns the stack for a direct subfolder. `rules`: the subfolder's own files.
+  /// Returns the stack for a direct subfolder. `rules`: the subfolder's own files. `info_exclude`: `.git/info/exclude` if the
+  /// subfolder is the top of a nested repository, or null.
   /// Callers must not enter an ignored folder, because `decide` could include its contents again.
-  [[nodiscard]] stack child(std::string_view folder_name, folder_rules rules = {}) const;
+  [[nodiscard]] stack child(std::string_view folder_name, folder_rules rules = {}, list_pointer info_exclude = {}) const;
 
   /// The path of the deepest folder relative to the root; empty for the root itself.
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }

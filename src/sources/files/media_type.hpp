@@ -8,18 +8,12 @@
 
 #include <hondana/resource.hpp>
 
+#include "base/bytes/named_media_type.hpp"
+
 namespace hondana::files {
 
-/// The media type that a file name implies, with static lifetime.
-struct mime_type {
-  std::string_view name;     ///< Such as "text/markdown". Empty: unknown; then all members below are false.
-  bool is_text = false;      ///< Text for people or programs, even if the type does not begin with `text/`.
-  bool is_binary = false;    ///< A binary format: text cannot have this type. The opposite of `is_text`.
-  bool is_document = false;  ///< Prose: Markdown, reStructuredText and the like. Also `is_text`.
-};
-
-/// The type by a file name without folders: by the whole name, or by its extension. Ignores case.
-[[nodiscard]] mime_type mime_type_of(std::string_view name) noexcept;
+using bytes::mime_type;
+using bytes::mime_type_of;
 
 /// `inode/directory`, `inode/fifo` and so on; empty for a regular file.
 /// Source: the freedesktop.org shared MIME-info specification, section 2.11.

@@ -45,21 +45,16 @@ resource make_entry(const served_root& root, std::string_view path, const record
   return entry;
 }
 
-/// The media type by name, and whether only the content can determine it.
-struct named_type {
-  std::string_view name;
-  bool is_unknown = false;
-};
-
-named_type find_type(std::string_view path, mode_t mode) {
-  const auto name = S_ISREG(mode) ? mime_type_of(last_name(path)).name : std::string_view();
-  return {name, S_ISREG(mode) && name.empty()};
+/// The media type of an empty file, if it differs from the type by name.
+std::string_view type_of_empty_file(std::string_view path) {
+  const auto type = effective_mime_type(last_name(path), {}, content_kind::text);
+  return type == mime_type_of(last_name(path)).name ? std::string_view() : type;
 }
 
 /// What the front of a file says.
 struct front_description {
   description text;
-  std::string_view sniffed_type;
+  std::string_view sniffed_type;  // empty: the content does not contradict the name
   bytes::active_content active = bytes::active_content::none;
 };
 
@@ -67,17 +62,22 @@ using front_buffer = std::array<char, 2 * head_bytes>;
 
 /// Nothing for a file that has gone or must not be read. A later read reports that.
 std::optional<front_description> describe_front(const served_root& root, const disk::resolved_path& resolved,
-                                                const named_type& type, std::uint64_t size, std::span<char> front) {
+                                                std::uint64_t size, std::span<char> front) {
   const auto file = resolved.links.empty() ? root.dir()->open_file(resolved) : tl::unexpected(disk::lookup_error{});
   const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
-  // The bytes that identify a secret in the front may follow shortly after it.
   const auto content = front.first(*count);
-  secrets::redactor(root.masking_policy_of(resolved.path), {content.data(), content.size()}).mask(content);
   const std::string_view head(front.data(), std::min(*count, head_bytes));
-  const auto sniffed_type = type.is_unknown ? sniff(head, content_kind::detect) : std::string_view();
-  return front_description{describe(type.is_unknown ? sniffed_type : type.name, head, head.size() == size), sniffed_type,
-                           bytes::active_content_by_front(head)};
+  const auto name = last_name(resolved.path);
+  const auto type = effective_mime_type(name, head, content_kind::detect);
+  front_description described{
+      {}, type == mime_type_of(name).name ? std::string_view() : type, bytes::active_content_by_front(head)};
+  if (is_describable(type)) {
+    // The bytes that identify a secret in the front may follow shortly after it.
+    secrets::redactor(root.masking_policy_of(resolved.path), {content.data(), content.size()}).mask(content);
+    described.text = describe(type, head, head.size() == size);
+  }
+  return described;
 }
 
 /// Labels active content, unless the type alone implies it; then the sender of the entry adds the label.
@@ -90,14 +90,17 @@ void label_entry(resource& entry, bytes::active_content active) {
 }  // namespace
 
 void describe_entry(resource& entry, const served_root& root, std::string_view path, const disk::resolved_path& resolved) {
-  const auto type = find_type(path, resolved.attributes.st_mode);
-  if (!type.is_unknown && !is_describable(type.name)) return;
+  if (!S_ISREG(resolved.attributes.st_mode)) return;
+  if (resolved.attributes.st_size == 0) {
+    if (const auto type = type_of_empty_file(path); !type.empty()) entry.mime_type = type;
+    return;
+  }
   front_buffer front;
-  const auto described = describe_front(root, resolved, type, static_cast<std::uint64_t>(resolved.attributes.st_size), front);
+  const auto described = describe_front(root, resolved, static_cast<std::uint64_t>(resolved.attributes.st_size), front);
   if (!described) return;
   entry.title = described->text.title;
   entry.description = described->text.summary;
-  if (entry.mime_type.empty()) entry.mime_type = resolved.attributes.st_size == 0 ? "text/plain" : described->sniffed_type;
+  if (!described->sniffed_type.empty()) entry.mime_type = described->sniffed_type;
   label_entry(entry, described->active);
 }
 
@@ -126,7 +129,7 @@ resource make_entry(const record_block& block, std::size_t index) {
     auto description = descriptions->at(index);
     entry.title = std::move(description.title);
     entry.description = std::move(description.summary);
-    if (entry.mime_type.empty()) entry.mime_type = descriptions->sniffed_type(index);
+    if (const auto type = descriptions->sniffed_type(index); !type.empty()) entry.mime_type = type;
     label_entry(entry, descriptions->active_content(index));
   }
   return entry;
@@ -138,9 +141,8 @@ std::unique_ptr<const block_descriptions> describe_block(const record_block& blo
   for (std::size_t i = 0; i < block.size(); ++i) {
     const auto& record = block.at(i);
     const auto path = block.path(i);
-    const auto type = find_type(path, record.mode);
-    if ((!type.is_unknown && !is_describable(type.name)) || record.size == 0) {
-      descriptions->add({}, type.is_unknown ? "text/plain" : "");
+    if (!S_ISREG(record.mode) || record.size == 0) {
+      descriptions->add({}, S_ISREG(record.mode) ? type_of_empty_file(path) : "");
       continue;
     }
     if (previous != nullptr && record.has_version()) {
@@ -153,7 +155,7 @@ std::unique_ptr<const block_descriptions> describe_block(const record_block& blo
       }
     }
     const auto resolved = block.root().dir()->resolve(path);
-    const auto described = resolved ? describe_front(block.root(), *resolved, type, record.size, front) : std::nullopt;
+    const auto described = resolved ? describe_front(block.root(), *resolved, record.size, front) : std::nullopt;
     if (described) {
       descriptions->add(described->text, described->sniffed_type, described->active);
     } else {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -283,7 +284,8 @@ disk::handle open_subfolder(int folder, const char* name) {
 
 }  // namespace
 
-ignore_file_cache::ignore_file_cache(const std::string& root, bool obeys, log_callback log) : log_(std::move(log)) {
+ignore_file_cache::ignore_file_cache(const std::string& root, bool obeys, log_callback log)
+    : root_(root), log_(std::move(log)) {
   if (!obeys) return;
   outer_files_ = find_outer_ignore_files(root);
   for (const auto& entry : outer_files_.rules) log_warnings(*entry.list);
@@ -291,13 +293,24 @@ ignore_file_cache::ignore_file_cache(const std::string& root, bool obeys, log_ca
 }
 
 ignore::stack ignore_file_cache::root_stack(int folder) {
-  auto exclude = outer_files_.exclude;
+  auto exclude = load_exclude(folder, {});
+  return ignore::stack(load_rules(folder, {}), exclude ? std::move(exclude) : outer_files_.exclude, outer_files_.rules);
+}
+
+ignore::list_pointer ignore_file_cache::load_exclude(int folder, const std::string& prefix) {
   if (const auto git = open_subfolder(folder, ".git"); git.is_open()) {
-    if (const auto info = open_subfolder(git.get(), "info"); info.is_open()) {
-      exclude = load(info.get(), "exclude", ".git/info/exclude");
-    }
+    const auto info = open_subfolder(git.get(), "info");
+    return info.is_open() ? load(info.get(), "exclude", prefix + ".git/info/exclude") : nullptr;
   }
-  return ignore::stack(load_rules(folder, {}), std::move(exclude), outer_files_.rules);
+  struct stat attributes{};
+  if (prefix.empty() || ::fstatat(folder, ".git", &attributes, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(attributes.st_mode))
+    return nullptr;
+  // The git directory of a submodule or a linked work tree.
+  const auto directory = find_git_directory(join_path(root_, std::string_view(prefix).substr(0, prefix.size() - 1)));
+  if (!directory) return nullptr;
+  const auto path = std::filesystem::path(directory->path).lexically_normal().string();
+  if (!path.starts_with(join_path(root_, {}))) return nullptr;
+  return load_list(join_path(path, "info/exclude"), prefix + "info/exclude of .git");
 }
 
 ignore::stack ignore_file_cache::child_stack(const ignore::stack& parent, int folder, std::string_view name) {
@@ -305,9 +318,10 @@ ignore::stack ignore_file_cache::child_stack(const ignore::stack& parent, int fo
   if (!prefix.empty()) prefix += '/';
   (prefix += name) += '/';
   auto rules = load_rules(folder, prefix);
-  auto stack = parent.child(name, rules);
+  const auto exclude = load_exclude(folder, prefix);
+  auto stack = parent.child(name, rules, exclude);
   if (stack.bytes() <= max_stack_bytes || stack.bytes() == parent.bytes()) return stack;
-  const auto& source = rules.git ? rules.git->source() : rules.hondana->source();
+  const auto& source = rules.git ? rules.git->source() : rules.hondana ? rules.hondana->source() : exclude->source();
   return parent.child(
       name,
       {make_unusable(source, "with the ignore files of its parent folders, it needs more than 32 MiB of memory"), nullptr});

@@ -130,13 +130,16 @@ class ignore_file_cache {
   /// The stack of the root: its ignore files, its `.git/info/exclude`, and the outer ignore files. `folder`: a handle of the
   /// root; O_PATH suffices.
   [[nodiscard]] ignore::stack root_stack(int folder);
-  /// The stack of the folder `name` directly below the folder of `parent`. `folder`: a handle of the child; O_PATH suffices. If
-  /// the stack needs over 32 MiB, it excludes everything in the child.
+  /// The stack of the folder `name` directly below the folder of `parent`. `folder`: a handle of the child; O_PATH suffices. In
+  /// the top folder of a nested repository, its `info/exclude` applies, if its git directory is below the root. If the stack
+  /// needs over 32 MiB, it excludes everything in the child.
   [[nodiscard]] ignore::stack child_stack(const ignore::stack& parent, int folder, std::string_view name);
 
  private:
   /// `prefix`: the path of the folder below the root, with a trailing slash; empty: the root.
   [[nodiscard]] ignore::folder_rules load_rules(int folder, const std::string& prefix);
+  /// The `info/exclude` of the repository whose top is this folder. Null: it is not the top of a repository, or has none.
+  [[nodiscard]] ignore::list_pointer load_exclude(int folder, const std::string& prefix);
   /// Returns null if the file does not exist, is a link, or is in a folder without search permission.
   [[nodiscard]] ignore::list_pointer load(int folder, const char* name, std::string source);
   /// Makes a list that excludes everything, and logs `reason`.
@@ -150,6 +153,7 @@ class ignore_file_cache {
     std::size_t cost;  // approximate memory use in bytes
   };
 
+  const std::string root_;
   log_callback log_;
   outer_ignore_files outer_files_;
   std::mutex mutex_;

@@ -140,6 +140,38 @@ TEST(ignore_files, the_work_tree_around_a_root_has_its_say) {
   EXPECT_EQ(survey_of(*within).at("x.mine"), "ignored by ../info/exclude of .git:1 `*.mine`");
 }
 
+TEST(ignore_files, info_exclude_of_a_nested_repository_applies_below_it) {
+  const scratch_folder root;
+  root.write("proj/.git/HEAD", "ref: refs/heads/main\n");
+  root.write("proj/.git/info/exclude", "private.md\n*.mine\n");
+  root.write("proj/sub/.gitignore", "!kept.mine\n");
+  root.write("module/.git", "gitdir: ../proj/.git/modules/module\n");
+  root.write("proj/.git/modules/module/HEAD", "ref: refs/heads/main\n");
+  root.write("proj/.git/modules/module/info/exclude", "*.part\n");
+  for (const char* name :
+       {"private.md", "proj/private.md", "proj/shown.md", "proj/sub/a.mine", "proj/sub/kept.mine", "module/a.part", "module/b"})
+    root.write(name, "x");
+  const auto files = open_provider(root);
+  const auto said = survey_of(*files);
+  EXPECT_EQ(said.at("private.md"), "served");
+  EXPECT_EQ(said.at("proj/private.md"), "ignored by proj/.git/info/exclude:1 `private.md`");
+  EXPECT_EQ(said.at("proj/shown.md"), "served");
+  EXPECT_EQ(said.at("proj/sub/a.mine"), "ignored by proj/.git/info/exclude:2 `*.mine`");
+  EXPECT_EQ(said.at("proj/sub/kept.mine"), "served");
+  EXPECT_EQ(said.at("module/a.part"), "ignored by module/info/exclude of .git:1 `*.part`");
+  EXPECT_EQ(said.at("module/b"), "served");
+  EXPECT_EQ(read_error(*files, root.uri("proj/private.md")), errc::resource_not_found);
+}
+
+TEST(ignore_files, a_git_directory_outside_the_root_excludes_nothing) {
+  const scratch_folder whole;
+  whole.write("elsewhere/HEAD", "ref: refs/heads/main\n");
+  whole.write("elsewhere/info/exclude", "*.part\n");
+  whole.write("root/module/.git", "gitdir: ../../elsewhere\n");
+  whole.write("root/module/a.part", "x");
+  EXPECT_EQ(survey_of(*open_provider(serving(whole.path("root")))).at("module/a.part"), "served");
+}
+
 // attacks: resource exhaustion (hostile ignore files)
 TEST(ignore_files, hostile_ignore_files_leave_out_what_they_would_take_too_long_for) {
   const scratch_folder root;

@@ -10,6 +10,7 @@
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "scratch_folder.hpp"
@@ -100,6 +101,32 @@ TEST(lists, say_what_is_known_of_each_file) {
   EXPECT_EQ(entries[0].uri, root.uri());
   EXPECT_EQ(entries[0].kind, "folder");
   EXPECT_EQ(entries[0].name, root.path().substr(root.path().rfind('/') + 1));
+}
+
+TEST(lists, give_the_type_that_a_read_gives) {
+  const scratch_folder root;
+  std::string packets;
+  for (int i = 0; i < 20; ++i) packets += "\x47\x40" + std::string(1, '\0') + '\x10' + std::string(184, '\0');
+  root.write("clip.ts", packets);
+  root.write("code.ts", "export const a: number = 1;\n");
+  root.write("nul.json", std::string("{}\0", 3));
+  root.write("pointer.png", "version https://git-lfs.github.com/spec/v1\n");
+  root.write("real.json", "{}\n");
+  root.write("empty.png", "");
+  root.write("last.md", "# Last\n");
+  const auto files = open_provider(root);
+  const auto entries = list_until(*files, [](const auto& all) { return !entry_named(all, "last.md").title.empty(); });
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"clip.ts", "video/mp2t"},     {"code.ts", "text/typescript"},    {"nul.json", "application/octet-stream"},
+      {"pointer.png", "text/plain"}, {"real.json", "application/json"}, {"empty.png", "text/plain"}};
+  for (const auto& [name, type] : expected) {
+    EXPECT_EQ(entry_named(entries, name).mime_type, type) << name;
+    read_request request;
+    request.uri = request.requested_uri = root.uri(name);
+    const auto answer = files->read(request);
+    ASSERT_TRUE(answer) << name;
+    EXPECT_EQ(answer->contents.at(0).mime_type, type) << name;
+  }
 }
 
 // attacks: local web page (stored HTML in a resource)

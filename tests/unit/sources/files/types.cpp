@@ -101,6 +101,26 @@ TEST(agreed_type, of_text_is_never_that_of_a_binary_format) {
   EXPECT_EQ(effective_mime_type("a.json", "\xff", content_kind::detect), "application/octet-stream");
 }
 
+std::string transport_stream(std::size_t packets) {
+  std::string bytes;
+  for (std::size_t i = 0; i < packets; ++i) bytes += "\x47\x40" + std::string(1, '\0') + '\x10' + std::string(184, '\0');
+  return bytes;
+}
+
+// Source: ISO/IEC 13818-1, section 2.4.3.2; RFC 3555 for the name.
+TEST(type, of_a_ts_file_is_that_of_a_transport_stream_if_its_packets_say_so) {
+  EXPECT_EQ(effective_mime_type("a.ts", transport_stream(20), content_kind::detect), "video/mp2t");
+  EXPECT_EQ(effective_mime_type("a.ts", transport_stream(1), content_kind::detect), "video/mp2t");
+  EXPECT_EQ(effective_mime_type("a.m2ts", transport_stream(3), content_kind::detect), "video/mp2t");
+  EXPECT_EQ(effective_mime_type("stream", transport_stream(3), content_kind::detect), "video/mp2t");
+  EXPECT_EQ(effective_mime_type("a.ts", "export const a: number = 1;\n", content_kind::detect), "text/typescript");
+  EXPECT_EQ(effective_mime_type("a.ts", std::string(400, 'G'), content_kind::detect), "text/typescript");
+  auto broken = transport_stream(3);
+  broken[188] = 'x';
+  EXPECT_EQ(effective_mime_type("a.ts", broken, content_kind::detect), "application/octet-stream");
+  EXPECT_EQ(effective_mime_type("a.ts", transport_stream(1).substr(0, 187), content_kind::detect), "application/octet-stream");
+}
+
 std::string label_of(std::string_view name, std::string_view front) {
   resource_content item;
   add_active_label(item, name, front);
