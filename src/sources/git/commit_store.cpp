@@ -56,8 +56,20 @@ std::string_view object_bytes::text() const noexcept {
   return {static_cast<const char*>(git_odb_object_data(object_.get())), git_odb_object_size(object_.get())};
 }
 
-commit_store::commit_store(odb_pointer odb, std::vector<git_oid> shallow, std::string stamp) noexcept
-    : odb_(std::move(odb)), shallow_(std::move(shallow)), shallow_stamp_(std::move(stamp)) {}
+commit_store::commit_store(git_repository* repo, odb_pointer odb, std::vector<git_oid> shallow, std::string shallow_stamp,
+                           std::shared_ptr<const history_overrides> overrides, mailmap people)
+    : repo_(repo),
+      odb_(std::move(odb)),
+      shallow_(std::move(shallow)),
+      overrides_(std::move(overrides)),
+      people_(std::move(people)),
+      shallow_stamp_(std::move(shallow_stamp)),
+      history_stamp_(overrides_->stamp.empty() ? shallow_stamp_ : shallow_stamp_ + '.' + overrides_->stamp),
+      stamp_(people_.stamp().empty() ? history_stamp_ : history_stamp_ + '.' + people_.stamp()) {}
+
+void commit_store::apply_graft(const git_oid& id, std::vector<git_oid>& parents) const {
+  if (const auto graft = overrides_->grafted.find(id); graft != overrides_->grafted.end()) parents = graft->second;
+}
 
 result<commit_store> commit_store::open(git_repository* repo) {
   git_odb* raw = nullptr;
@@ -80,7 +92,9 @@ result<commit_store> commit_store::open(git_repository* repo) {
   }
   std::sort(shallow.begin(), shallow.end(), oid_order());
   auto stamp = shallow.empty() ? std::string() : bytes::to_hex(bytes::digest_of(*text));
-  return commit_store(std::move(odb), std::move(shallow), std::move(stamp));
+  HONDANA_TRY(auto people, mailmap::read(repo));
+  return commit_store(repo, std::move(odb), std::move(shallow), std::move(stamp), read_history_overrides(repo),
+                      std::move(people));
 }
 
 result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, std::uint64_t max_bytes) const {
@@ -88,7 +102,7 @@ result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, 
   git_object_t actual_kind = GIT_OBJECT_INVALID;
   if (const int code = git_odb_read_header(&size, &actual_kind, odb_.get(), &id); code != 0) {
     const std::string name = std::string(kind_name(kind)) + ' ' + to_hex(id);
-    if (code == GIT_ENOTFOUND) return libgit2_failure(name + " is missing from this repository; run `git fsck` for details");
+    if (code == GIT_ENOTFOUND) return libgit2_failure(name + ' ' + std::string(missing_object_reason(repo_)));
     return libgit2_failure(name + " cannot be read; run `git fsck` for details");
   }
   if (actual_kind != kind) {
@@ -106,7 +120,9 @@ result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, 
   return object_bytes(odb_object_pointer(raw));
 }
 
-result<object_bytes> commit_store::commit(const git_oid& id) const { return object(id, GIT_OBJECT_COMMIT, max_object_bytes); }
+result<object_bytes> commit_store::commit(const git_oid& id) const {
+  return object(overrides_->actual_id(id), GIT_OBJECT_COMMIT, max_object_bytes);
+}
 
 result<object_bytes> commit_store::tree(const git_oid& id) const { return object(id, GIT_OBJECT_TREE, max_object_bytes); }
 
@@ -121,6 +137,7 @@ result<commit_node> commit_store::read(const git_oid& id) const {
     return fail(errc::source_unavailable,
                 "commit " + to_hex(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
   }
+  apply_graft(id, parts->parents);
   if (std::binary_search(shallow_.begin(), shallow_.end(), id, oid_order())) parts->parents.clear();
   return commit_node{id, parts->tree, std::move(parts->parents), parts->time};
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +11,9 @@
 
 #include <hondana/error.hpp>
 
+#include "sources/git/history_overrides.hpp"
 #include "sources/git/libgit2.hpp"
+#include "sources/git/mailmap.hpp"
 
 namespace hondana::git {
 
@@ -43,15 +46,17 @@ class object_bytes {
   odb_object_pointer object_;
 };
 
-/// Reads the objects of one repository. Immutable. Threads: only those that may use the repository's handle.
+/// Reads the objects of one repository as git shows them: with replaced commits (`git replace`), grafts, and the end of a
+/// shallow clone. Immutable. Threads: only those that may use the repository's handle.
 class commit_store {
  public:
-  /// Opens the object database, and reads the list of commits at which a shallow clone ends. Errors: source_unavailable.
+  /// Opens the object database, and reads the list of commits at which a shallow clone ends, the overrides of history, and the
+  /// mailmap. Errors: source_unavailable.
   [[nodiscard]] static result<commit_store> open(git_repository* repo);
 
   // Errors of the next four functions: source_unavailable for an object that is missing or corrupt; invalid_argument for one of
   // another kind; response_too_large above `max_object_bytes` or `max_bytes`. Each names the object.
-  /// Reads and parses a commit.
+  /// Reads and parses a commit. Its id is `id`, also if another commit replaces it.
   [[nodiscard]] result<commit_node> read(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> commit(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> tree(const git_oid& id) const;
@@ -59,19 +64,35 @@ class commit_store {
 
   /// A digest of the commits at which a shallow clone ends. Empty if the history is complete.
   [[nodiscard]] const std::string& shallow_stamp() const noexcept { return shallow_stamp_; }
+  /// A digest of everything that decides which history is walked: the end of a shallow clone, replacements and grafts. Empty:
+  /// the recorded history.
+  [[nodiscard]] const std::string& history_stamp() const noexcept { return history_stamp_; }
+  /// A digest of everything besides objects that decides how commits are shown: `history_stamp` and the mailmap. Empty: as
+  /// recorded.
+  [[nodiscard]] const std::string& stamp() const noexcept { return stamp_; }
+  [[nodiscard]] const mailmap& people() const noexcept { return people_; }
+  /// Replaces the recorded parents by those of a graft, if there is one.
+  void apply_graft(const git_oid& id, std::vector<git_oid>& parents) const;
 
   static constexpr std::uint64_t max_object_bytes = std::uint64_t{512} << 20;
 
  private:
-  commit_store(odb_pointer odb, std::vector<git_oid> shallow, std::string stamp) noexcept;
+  commit_store(git_repository* repo, odb_pointer odb, std::vector<git_oid> shallow, std::string shallow_stamp,
+               std::shared_ptr<const history_overrides> overrides, mailmap people);
   [[nodiscard]] result<object_bytes> object(const git_oid& id, git_object_t kind, std::uint64_t max_bytes) const;
 
+  git_repository* repo_;
   odb_pointer odb_;
   std::vector<git_oid> shallow_;  // sorted
-  std::string shallow_stamp_;
+  std::shared_ptr<const history_overrides> overrides_;
+  mailmap people_;
+  std::string shallow_stamp_, history_stamp_, stamp_;
 };
 
 struct commit_metadata;
+struct signature;
+/// The author of a commit after the mailmap; empty if the commit is malformed. Errors: those of `commit_store::commit`.
+[[nodiscard]] result<signature> read_commit_author(const commit_store& store, const git_oid& id);
 /// As in history.hpp, but with an open store.
 [[nodiscard]] result<commit_metadata> read_commit_metadata(const commit_store& store, const git_oid& id);
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <list>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -14,6 +17,8 @@
 #include "base/match/fuzzy_match.hpp"
 #include "sources/git/cancellation.hpp"
 #include "sources/git/commit_rendering.hpp"
+#include "sources/git/commit_store.hpp"
+#include "sources/git/commit_walk.hpp"
 #include "sources/git/history.hpp"
 #include "sources/git/object_parser.hpp"
 #include "sources/git/reference_lookup.hpp"
@@ -26,7 +31,9 @@ namespace {
 constexpr std::size_t max_names = 100'000;
 constexpr std::size_t max_id_matches = 64;
 constexpr std::size_t display_digits = 10;
-constexpr std::size_t max_author_commits = 5000;
+constexpr std::size_t max_author_commits = 200'000;
+constexpr std::size_t max_counted_authors = 100'000;
+constexpr std::size_t max_author_lists = 16;
 /// Entries of a folder that are all examined and ranked. In a larger folder, only names that begin with the input match, up to
 /// the number that is sent.
 constexpr std::size_t max_ranked = 5000;
@@ -102,6 +109,59 @@ std::string encode_path_value(std::string_view path) {
     value += is_special ? percent_encode(std::string_view(&c, 1)) : std::string(1, c);
   }
   return json::is_utf8(value) ? value : encode_path(path);
+}
+
+/// The authors of a history, and how many commits each of them wrote.
+struct author_list {
+  std::map<std::pair<std::string, std::string>, std::size_t> commits_by_person;  // by name and email
+  bool is_complete = false;                                                      // all commits were counted
+};
+using author_list_pointer = std::shared_ptr<const author_list>;
+
+/// Lists of authors that were counted last, because each keystroke of a user requests them again.
+struct author_lists {
+  std::mutex mutex;
+  std::list<std::pair<std::string, author_list_pointer>> by_use;  // most recently used first
+
+  author_list_pointer find(const std::string& key) {
+    const std::lock_guard lock(mutex);
+    const auto match = std::find_if(by_use.begin(), by_use.end(), [&key](const auto& entry) { return entry.first == key; });
+    if (match == by_use.end()) return nullptr;
+    by_use.splice(by_use.begin(), by_use, match);
+    return by_use.front().second;
+  }
+  void store(std::string key, author_list_pointer list) {
+    const std::lock_guard lock(mutex);
+    by_use.emplace_front(std::move(key), std::move(list));
+    if (by_use.size() > max_author_lists) by_use.pop_back();
+  }
+};
+
+/// Counts the commits of each author from `start` on. Errors: cancelled; those of `commit_store::open`.
+result<author_list_pointer> list_authors(git_repository* repo, const git_oid& start, const std::function<bool()>& is_stopped) {
+  static auto& cache = *new author_lists();  // abandoned calls may still use it when the process ends
+  HONDANA_TRY(const auto store, commit_store::open(repo));
+  auto key = std::string(git_repository_commondir(repo)) + ' ' + to_hex(start) + store.stamp();
+  if (auto cached = cache.find(key)) return cached;
+  auto list = std::make_shared<author_list>();
+  commit_walk walk(store, start, {.since = std::nullopt, .is_stopped = is_stopped});
+  auto status = walk.begin();
+  for (std::size_t i = 0; status && i < max_author_commits && list->commits_by_person.size() < max_counted_authors; ++i) {
+    const auto node = walk.next();
+    if (!node) {
+      status = tl::unexpected(node.error());
+    } else if (!*node) {
+      list->is_complete = true;
+      break;
+    } else if (const auto author = read_commit_author(store, (*node)->id)) {
+      ++list->commits_by_person[{author->name, author->email}];
+    }
+  }
+  if (!status && status.error().code == errc::cancelled) return tl::unexpected(std::move(status.error()));
+  // In a damaged history, those before the damage are offered.
+  author_list_pointer counted = std::move(list);
+  if (status) cache.store(std::move(key), counted);
+  return counted;
 }
 
 }  // namespace
@@ -201,14 +261,10 @@ result<complete_result> completer::authors(git_repository* repo, const visibilit
   const auto ref = request_.context_value("ref");
   const auto start = resolve_revision(repo, ref.empty() ? "HEAD" : ref, "ref");
   if (!start) return complete_result{{}, 0, false};
+  HONDANA_TRY(const auto listed, list_authors(repo, start->commit, is_stopped));
   std::map<std::string, std::size_t> counts;
-  log_request query;
-  query.start = start->commit;
-  query.limit = max_author_commits;
-  query.is_stopped = is_stopped;
-  const auto page = read_log(repo, query);
-  if (!page) return tl::unexpected(page.error());
-  for (const auto& commit : page->commits) ++counts[masked_person(visibility, commit.author).name];
+  for (const auto& [person, count] : listed->commits_by_person)
+    counts[masked_person(visibility, {.name = person.first, .email = person.second}).name] += count;
   std::vector<std::pair<std::string, std::size_t>> people(counts.begin(), counts.end());
   // People with equally many commits are sorted by name.
   std::sort(people.begin(), people.end(),
@@ -216,7 +272,12 @@ result<complete_result> completer::authors(git_repository* repo, const visibilit
   std::vector<std::string> values;
   values.reserve(people.size());
   for (const auto& [name, count] : people) values.push_back(escape_pattern(name));
-  return complete_from(request_.value, values);
+  auto completed = complete_from(request_.value, values);
+  if (!listed->is_complete) {
+    completed.has_more = true;
+    completed.total.reset();  // not counted
+  }
+  return completed;
 }
 
 }  // namespace hondana::git

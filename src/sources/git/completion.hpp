@@ -30,7 +30,7 @@ class completer {
   /// matches that it allows.
   /// Paths: entries at the chosen revision (or HEAD), one folder at a time. In a folder with more than 5000 entries, only names
   /// that begin with the input.
-  /// Authors: people of the last 5000 commits, as regular expressions.
+  /// Authors: people of the last 200 000 commits, as regular expressions. The total is missing if there are more commits.
   /// Errors: cancelled; source_unavailable; response_too_large: a folder has too many entries.
   [[nodiscard]] result<complete_result> values(git_repository* repo, const visibility_filter& visibility,
                                                const std::function<bool()>& is_stopped) const;

@@ -89,7 +89,7 @@ struct change {
 
 struct compare_options {
   std::vector<std::string> paths{};  ///< As for `path_filter`.
-  bool detects_renames = true;       ///< As git's `-M` does (50 %, inexact renames among at most 1000 × 1000 files).
+  bool detects_renames = true;  ///< As git's `-M` does (50 %, inexact renames among as many files as diff.renameLimit allows).
   std::size_t max_changes = 100'000;
   std::uint64_t max_file_bytes = std::uint64_t{512} << 20;    ///< Larger files of the work tree are not read.
   std::uint64_t max_rename_bytes = std::uint64_t{512} << 20;  ///< Larger files count as renamed only if they are equal.
@@ -114,11 +114,12 @@ struct working_changes {
   std::vector<std::string> unreadable;
 };
 /// Compares a work tree with the index and HEAD. A file is unchanged if size, times and inode are those in the index. Otherwise
-/// its bytes are compared, without filters and attributes. Reads files only below the work tree, never through links. A file
-/// above `max_file_bytes` that may have changed has no id. A submodule is unchanged as long as its folder exists. Untracked
-/// files are selected by .gitignore files and `info/exclude`. Writes nothing, not even the index. Errors, none of which names a
-/// file: those of `compare`; unsupported for a bare repository; content_changed; source_unavailable for a work tree that cannot
-/// be opened, files that cannot be read now, and an index that libgit2 cannot read.
+/// its bytes are compared in the form in which git would store them (`stored_form`). Without core.symlinks, a file with the
+/// target of a link is unchanged. Reads files only below the work tree, never through links. A file above `max_file_bytes` that
+/// may have changed has no id. A submodule has changed if another commit is checked out in it; its own files are not compared.
+/// Untracked files are selected by .gitignore files and `info/exclude`. Writes nothing, not even the index. Errors, none of
+/// which names a file: those of `compare`; unsupported for a bare repository; content_changed; source_unavailable for a work
+/// tree that cannot be opened, files that cannot be read now, and an index that libgit2 cannot read.
 [[nodiscard]] result<working_changes> compare_work_tree(git_repository* repo, const compare_options& options = {});
 
 struct patch_options {

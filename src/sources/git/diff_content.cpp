@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "os/disk/descriptor_limit.hpp"
+#include "sources/git/object_parser.hpp"
 
 namespace hondana::git {
 namespace {
@@ -20,9 +21,10 @@ bool has_nul_early(std::string_view bytes) noexcept {
 
 std::string submodule_line(const git_oid& id) { return "Subproject commit " + to_hex(id) + '\n'; }
 
-std::string unreadable_object(const diff_side& side) {
+std::string unreadable_object(git_repository* repo, const diff_side& side, int code = 0) {
   return "The object " + to_hex(side.id) +
-         " cannot be read: it is missing, damaged, or was not fetched into a partial clone. Run `git fsck` in the repository.";
+         (code == GIT_ENOTFOUND ? ' ' + std::string(missing_object_reason(repo)) + '.'
+                                : " cannot be read: it is damaged. Run `git fsck` in the repository.");
 }
 
 }  // namespace
@@ -64,8 +66,8 @@ result<std::uint64_t> side_contents::size_of(const diff_side& side) {
   std::size_t size = 0;
   git_object_t type{};
   if (const int code = git_odb_read_header(&size, &type, odb, &side.id); code < 0)
-    return libgit2_failure(unreadable_object(side));
-  if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable_object(side), "it is not a blob");
+    return libgit2_failure(unreadable_object(repo_, side, code));
+  if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable_object(repo_, side), "it is not a blob");
   return size;
 }
 
@@ -91,14 +93,17 @@ result<side_content> side_contents::read(const diff_side& side, std::uint64_t ma
     return out;
   }
   if (side.is_in_work_tree) {
-    HONDANA_TRY(auto bytes, (*ensure_work_tree())->read(side.path, max_bytes));
+    HONDANA_TRY(const auto tree, ensure_work_tree());
+    HONDANA_TRY(auto bytes, tree->read(side.path, max_bytes));
+    if (is_regular(side.mode)) HONDANA_TRY(stored_form_.convert(*tree, side.path, bytes));
     out.data = std::move(bytes);
   } else {
     git_odb_object* raw = nullptr;
-    if (const int code = git_odb_read(&raw, odb_.get(), &side.id); code < 0) return libgit2_failure(unreadable_object(side));
+    if (const int code = git_odb_read(&raw, odb_.get(), &side.id); code < 0)
+      return libgit2_failure(unreadable_object(repo_, side, code));
     out.data = odb_object_pointer(raw);
     if (git_odb_object_type(raw) != GIT_OBJECT_BLOB)
-      return fail(errc::source_unavailable, unreadable_object(side), "it is not a blob");
+      return fail(errc::source_unavailable, unreadable_object(repo_, side), "it is not a blob");
   }
   out.is_binary = has_nul_early(out.bytes());
   return out;

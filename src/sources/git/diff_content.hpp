@@ -11,6 +11,7 @@
 
 #include "sources/git/diff.hpp"
 #include "sources/git/libgit2.hpp"
+#include "sources/git/stored_form.hpp"
 #include "sources/git/work_tree.hpp"
 
 namespace hondana::git {
@@ -31,20 +32,21 @@ struct side_content {
   [[nodiscard]] std::string_view bytes() const noexcept;
 };
 
-/// Reads contents of one repository as they are stored: without filters, textconv and attributes. Threads: as the repository's
-/// handle.
+/// Reads contents of one repository as they are stored, without textconv. Files of the work tree are converted (`stored_form`).
+/// Threads: as the repository's handle.
 class side_contents {
  public:
-  explicit side_contents(git_repository* repo) noexcept : repo_(repo) {}
+  explicit side_contents(git_repository* repo) noexcept : repo_(repo), stored_form_(repo) {}
 
-  /// Returns the size of the content in bytes. Errors: source_unavailable for objects that are missing, damaged, or not blobs;
-  /// those of `work_tree::inspect`.
+  /// Returns the size of the content in bytes; of a file in the work tree, before its conversion. Errors: source_unavailable
+  /// for objects that are missing, damaged, or not blobs; those of `work_tree::inspect`.
   [[nodiscard]] result<std::uint64_t> size_of(const diff_side& side);
   /// Reads the content, unless it is larger than `max_bytes`; see `side_content`. Errors: as `size_of`, and those of
   /// `work_tree::read`.
   [[nodiscard]] result<side_content> read(const diff_side& side, std::uint64_t max_bytes);
   /// Whether the content is in an object that the repository lacks, as in a partial clone. False if that is unknown.
   [[nodiscard]] bool lacks(const diff_side& side);
+  [[nodiscard]] git_repository* repo() const noexcept { return repo_; }
 
  private:
   // Open the object database and the work tree at the first call.
@@ -54,6 +56,7 @@ class side_contents {
   git_repository* repo_;
   odb_pointer odb_;
   std::optional<work_tree> work_tree_;
+  stored_form stored_form_;
 };
 
 }  // namespace hondana::git

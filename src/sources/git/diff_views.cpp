@@ -95,9 +95,10 @@ result<rendering> render_diff(const view_request& request) {
   auto rendered = make_rendering(request);
   rendered.is_fixed = from_revision.is_fixed && to_revision.is_fixed;
   HONDANA_TRY(const auto compared, compare_trees(request, from_revision.tree, to_revision.tree));
-  rendered.version = version_with_visibility(version_of({to_hex(from_revision.commit), to_hex(to_revision.commit),
-                                                         request.target.path, request.target.is_json ? "json" : ""}),
-                                             request);
+  rendered.version =
+      version_with_visibility(version_of({to_hex(from_revision.commit), to_hex(from_revision.tree), to_hex(to_revision.commit),
+                                          to_hex(to_revision.tree), request.target.path, request.target.is_json ? "json" : ""}),
+                              request);
   if (request.is_satisfied_by(rendered.version)) return rendered;
   change_list changes(request, to_hex(to_revision.commit));
   HONDANA_TRY(changes.add(compared));
@@ -174,7 +175,7 @@ result<rendering> render_commit(const view_request& request) {
   HONDANA_TRY(const auto store, commit_store::open(request.repo));
   auto rendered = make_rendering(request);
   const auto id = to_hex(rev.commit);
-  rendered.is_fixed = rev.is_fixed && store.shallow_stamp().empty();
+  rendered.is_fixed = rev.is_fixed && store.stamp().empty();
   HONDANA_TRY(const auto node, store.read(rev.commit));
   std::optional<git_oid> parent_tree;
   if (!node.parents.empty()) {
@@ -182,11 +183,10 @@ result<rendering> render_commit(const view_request& request) {
     parent_tree = parent.tree;
   }
   HONDANA_TRY(const auto compared, compare_trees(request, parent_tree, node.tree));
-  rendered.version =
-      version_with_visibility(id + store.shallow_stamp() + ".commit" + (request.target.is_json ? ".json" : ""), request);
+  rendered.version = version_with_visibility(id + store.stamp() + ".commit" + (request.target.is_json ? ".json" : ""), request);
   if (request.is_satisfied_by(rendered.version)) return rendered;
 
-  HONDANA_TRY(const auto commit, read_commit_metadata(request.repo, rev.commit));
+  HONDANA_TRY(const auto commit, read_commit_metadata(store, rev.commit));
   change_list changes(request, id);
   HONDANA_TRY(changes.add(compared));
   const commit_view view(request, commit, changes, parent_tree.has_value());

@@ -14,6 +14,7 @@
 
 #include <hondana/error.hpp>
 
+#include "base/bytes/named_media_type.hpp"
 #include "base/json/writer.hpp"
 #include "sources/git/blame.hpp"
 #include "sources/git/cancellation.hpp"
@@ -54,7 +55,8 @@ struct resolved_file {
   bool is_fixed = false;
 };
 
-/// Errors: of `resolve_revision`; resource_not_found also for secret files, saying why; invalid_argument for a folder.
+/// A blob can also be found in a tagged tree. Errors: of `resolve_revision`; resource_not_found also for secret files, saying
+/// why; invalid_argument for a folder.
 [[nodiscard]] result<resolved_file> find_file(const view_request& request);
 
 /// Errors: response_too_large above `max_bytes` or `max_blob_bytes`, naming size and limit; source_unavailable.
@@ -65,12 +67,15 @@ struct resolved_file {
 
 namespace {
 
-tl::unexpected<failure> unreadable_blob(const git_oid& id) {
+tl::unexpected<failure> unreadable_blob(const view_request& request, const git_oid& id, int code) {
+  auto details = last_error_message();
+  const auto blob = "The content of " + quote(request.target.path, 400) + ", blob " + to_hex(id) + ", ";
   return fail(errc::source_unavailable,
-              "The blob " + to_hex(id) +
-                  " cannot be read: it is missing, damaged, or was not fetched into a partial clone. Run `git fsck` in the "
-                  "repository, or `git fetch --refetch` in a partial clone.",
-              last_error_message());
+              blob +
+                  (code == GIT_ENOTFOUND ? std::string(missing_object_reason(request.repo))
+                                         : "cannot be read; run `git fsck` for details") +
+                  '.',
+              std::move(details));
 }
 
 tl::unexpected<failure> blob_too_large_error(const address& target, std::uint64_t size, std::uint64_t limit) {
@@ -86,7 +91,8 @@ result<resolved_file> find_file(const view_request& request) {
   const auto& target = request.target;
   if (const auto reason = request.visibility.hidden_reason(target.path, false); !reason.empty())
     return tl::unexpected(visibility_filter::hidden_error(target.path, reason));
-  HONDANA_TRY(const auto rev, resolve_revision(request.repo, target.rev, "rev"));
+  const auto resolve = target.kind == resource_kind::blob ? resolve_tree : resolve_revision;
+  HONDANA_TRY(const auto rev, resolve(request.repo, target.rev, "rev"));
   // A blame reveals the content of a file.
   if (target.kind == resource_kind::blame && !request.visibility.shows_file(target.rev, target.path))
     return tl::unexpected(missing_file_error(target.path));
@@ -102,13 +108,14 @@ result<file_text> read_file(const view_request& request, const tree_entry& entry
   HONDANA_TRY(const auto odb, open_odb(request.repo));
   std::size_t size = 0;
   git_object_t type{};
-  if (git_odb_read_header(&size, &type, odb.get(), &entry.id) < 0 || type != GIT_OBJECT_BLOB) return unreadable_blob(entry.id);
+  if (const int code = git_odb_read_header(&size, &type, odb.get(), &entry.id); code < 0 || type != GIT_OBJECT_BLOB)
+    return unreadable_blob(request, entry.id, code);
   max_bytes = std::min(max_bytes, max_blob_bytes);
   if (size > max_bytes) return blob_too_large_error(request.target, size, max_bytes);
   git_odb_object* raw = nullptr;
-  if (git_odb_read(&raw, odb.get(), &entry.id) < 0) return unreadable_blob(entry.id);
+  if (const int code = git_odb_read(&raw, odb.get(), &entry.id); code < 0) return unreadable_blob(request, entry.id, code);
   const odb_object_pointer object(raw);
-  if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return unreadable_blob(entry.id);
+  if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return unreadable_blob(request, entry.id, 0);
   const std::string_view bytes(static_cast<const char*>(git_odb_object_data(raw)), git_odb_object_size(raw));
   file_text content;
   if (auto text = decode_file(bytes)) {
@@ -233,7 +240,8 @@ result<rendering> render_blob(const view_request& request) {
     // A file that is too large to be read can still be described.
     if (!request.is_description || status.error().code != errc::response_too_large)
       return tl::unexpected(std::move(status.error()));
-    rendered.mime_type = media_type_of(request.target.path, {}, true);
+    rendered.mime_type =
+        bytes::mime_type_of(std::string_view(request.target.path).substr(request.target.path.rfind('/') + 1)).name;
   }
   if (rendered.text && !request.target.lines) rendered.size = rendered.text->size();
   if (file.entry.is_link()) rendered.mime_type = "text/plain";
@@ -244,7 +252,7 @@ namespace {
 
 using commits_by_id = std::map<std::string, commit_metadata>;
 
-result<commits_by_id> load_commits(const view_request& request, const blame_result& blamed) {
+result<commits_by_id> load_commits(const view_request& request, const commit_store& store, const blame_result& blamed) {
   commits_by_id commits;
   cancellation_checker cancellation(request.is_stopped);
   for (const auto* runs : {&blamed.runs, &blamed.unresolved}) {
@@ -252,7 +260,7 @@ result<commits_by_id> load_commits(const view_request& request, const blame_resu
       const auto id = to_hex(run.commit);
       if (commits.contains(id)) continue;
       HONDANA_TRY(cancellation.check());
-      HONDANA_TRY(auto commit, read_commit_metadata(request.repo, run.commit));
+      HONDANA_TRY(auto commit, read_commit_metadata(store, run.commit));
       commits.emplace(id, std::move(commit));
     }
   }
@@ -288,8 +296,12 @@ class blame_view {
     std::string listed;
     for (const auto& run : sorted_runs())
       for (std::size_t i = 0; i < run.count; ++i)
-        listed += short_id(run.commit) + ' ' + std::to_string(run.first + i) + ": " + std::string(line(run.first + i)) + '\n';
-    return out + "\n## Lines\n\nEach line with the commit that wrote it and its number.\n\n" + code_block(listed, "text");
+        listed += (is_cut_off(run) ? "^" : "") + short_id(run.commit) + ' ' + std::to_string(run.first + i) + ": " +
+                  std::string(line(run.first + i)) + '\n';
+    out += "\n## Lines\n\nEach line with the commit that wrote it and its number.";
+    if (std::any_of(blamed_.runs.begin(), blamed_.runs.end(), [this](const blamed_lines& run) { return is_cut_off(run); }))
+      out += " `^`: the shallow clone ends there, and an older commit may have written the line.";
+    return out + "\n\n" + code_block(listed, "text");
   }
 
   std::string json() const {
@@ -300,7 +312,7 @@ class blame_view {
         .member("path", display_path(request_.target.path))
         .key("runs");
     write(writer, blamed_.runs);
-    if (!blamed_.unresolved.empty()) write(writer.key("open"), blamed_.unresolved);
+    if (!blamed_.unresolved.empty()) write(writer.key("open"), blamed_.unresolved, true);
     writer.key("commits").begin_array();
     for (const auto& [id, commit] : commits_) {
       write_commit(writer.begin_object(), request_.visibility, request_.target.repo, commit);
@@ -314,6 +326,12 @@ class blame_view {
   static std::string lines_text(std::size_t first, std::size_t count) {
     return count == 1 ? "line " + std::to_string(first)
                       : "lines " + std::to_string(first) + " to " + std::to_string(first + count - 1);
+  }
+
+  /// Whether the commit has parents that a shallow clone lacks.
+  bool is_cut_off(const blamed_lines& run) const {
+    const auto commit = commits_.find(to_hex(run.commit));
+    return run.is_boundary && commit != commits_.end() && !commit->second.parents.empty();
   }
 
   std::vector<blamed_lines> sorted_runs() const {
@@ -336,7 +354,7 @@ class blame_view {
             .is_json = request_.target.is_json};
   }
 
-  void write(json::writer& writer, const std::vector<blamed_lines>& runs) const {
+  void write(json::writer& writer, const std::vector<blamed_lines>& runs, bool is_open = false) const {
     writer.begin_array();
     for (const auto& run : runs) {
       writer.begin_object().key("first").unsigned_integer(run.first).key("count").unsigned_integer(run.count);
@@ -346,6 +364,7 @@ class blame_view {
           .unsigned_integer(run.original_first);
       writer.key("boundary").boolean(run.is_boundary);
       if (run.is_too_large) writer.key("parentTooLarge").boolean(true);
+      if (is_open && !run.is_too_large) writer.member("next", uri_of(continuation(run)));
       writer.key("lines").begin_array();
       for (std::size_t i = 0; i < run.count; ++i) writer.string(line(run.first + i));
       writer.end_array().end_object();
@@ -365,9 +384,8 @@ result<rendering> render_blame(const view_request& request) {
   HONDANA_TRY(const auto file, find_file(request));
   HONDANA_TRY(const auto store, commit_store::open(request.repo));
   auto rendered = make_rendering(request);
-  rendered.is_fixed = file.is_fixed && store.shallow_stamp().empty();
-  rendered.version =
-      version_with_visibility(version_of({to_hex(file.commit), store.shallow_stamp(), uri_of(request.target)}), request);
+  rendered.is_fixed = file.is_fixed && store.stamp().empty();
+  rendered.version = version_with_visibility(version_of({to_hex(file.commit), store.stamp(), uri_of(request.target)}), request);
   if (request.is_satisfied_by(rendered.version)) return rendered;
   const auto folder_count = request.visibility.ignored().folder_count();
   const auto text = read_file(request, file.entry, request.max_bytes);
@@ -386,7 +404,7 @@ result<rendering> render_blame(const view_request& request) {
     return visibility.shows_file(to_hex(commit), path);
   };
   HONDANA_TRY(const auto blamed, blame(request.repo, query));
-  HONDANA_TRY(const auto commits, load_commits(request, blamed));
+  HONDANA_TRY(const auto commits, load_commits(request, store, blamed));
   const blame_view view(request, blamed, commits, text->bytes);
   rendered.text = request.target.is_json ? view.json() : view.markdown();
   add_ignored_version(rendered, request, folder_count);

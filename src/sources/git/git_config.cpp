@@ -199,18 +199,22 @@ bool is_include(std::string_view name) noexcept {
   return section == "include" || section == "includeif";
 }
 
-/// Whether libgit2 may see a setting: booleans and encodings that affect responses, and names of branches and remotes. Nothing
-/// that names a file or a program.
+/// Whether libgit2 may see a setting: booleans, limits, line ends and encodings that affect responses, and names of branches
+/// and remotes. Nothing that names a file or a program.
 bool is_allowed_setting(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 5> exact_names{"core.bare", "core.filemode", "core.symlinks", "i18n.commitencoding",
-                                                        "i18n.logoutputencoding"};
+  constexpr std::array<std::string_view, 10> exact_names{
+      "core.autocrlf",          "core.bare",           "core.eol",
+      "core.filemode",          "core.symlinks",       "core.usereplacerefs",
+      "diff.renamelimit",       "i18n.commitencoding", "i18n.logoutputencoding",
+      "extensions.partialclone"};
   if (std::find(exact_names.begin(), exact_names.end(), name) != exact_names.end()) return true;
   const auto matches_key = [name](std::string_view section, std::string_view a, std::string_view b) {
     if (!name.starts_with(section)) return false;
     const auto key = name.substr(name.rfind('.') + 1);
     return name.size() > section.size() + key.size() && (key == a || key == b);
   };
-  return matches_key("remote.", "url", "fetch") || matches_key("branch.", "remote", "merge");
+  return matches_key("remote.", "url", "fetch") || matches_key("remote.", "promisor", "promisor") ||
+         matches_key("branch.", "remote", "merge");
 }
 
 struct extension {

@@ -20,6 +20,7 @@
 #include "sources/git/commit_store.hpp"
 #include "sources/git/commit_walk.hpp"
 #include "sources/git/diff.hpp"
+#include "sources/git/diff_content.hpp"
 #include "sources/git/libgit2.hpp"
 #include "sources/git/object_parser.hpp"
 #include "sources/git/rename_detection.hpp"
@@ -84,18 +85,20 @@ std::string_view truncate_text(std::string_view text, std::size_t max_bytes) noe
   return text;
 }
 
-signature parse_signature(std::string_view line, std::string_view encoding) {
+signature parse_signature(std::string_view line, std::string_view encoding, const mailmap& people) {
   const auto parts = parse_identity(line.substr(0, max_subject_bytes));
-  return {to_utf8(parts.name, encoding).text, to_utf8(parts.email, encoding).text, parts.time, parts.offset};
+  signature person{to_utf8(parts.name, encoding).text, to_utf8(parts.email, encoding).text, parts.time, parts.offset};
+  people.apply(person.name, person.email);
+  return person;
 }
 
-commit_metadata make_commit_metadata(const git_oid& id, commit_parts parts) {
+commit_metadata make_commit_metadata(const git_oid& id, commit_parts parts, const mailmap& people) {
   commit_metadata metadata;
   metadata.id = id;
   metadata.tree = parts.tree;
   metadata.parents = std::move(parts.parents);
-  metadata.author = parse_signature(parts.author, parts.encoding);
-  metadata.committer = parse_signature(parts.committer, parts.encoding);
+  metadata.author = parse_signature(parts.author, parts.encoding, people);
+  metadata.committer = parse_signature(parts.committer, parts.encoding, people);
   const auto message = parse_message(parts.message);
   const auto subject = truncate_text(message.subject, max_subject_bytes);
   const auto body = truncate_text(message.body, max_body_bytes);
@@ -120,7 +123,14 @@ result<commit_metadata> read_commit_metadata(const commit_store& store, const gi
     return fail(errc::source_unavailable,
                 "commit " + to_hex(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
   }
-  return make_commit_metadata(id, std::move(*parts));
+  store.apply_graft(id, parts->parents);
+  return make_commit_metadata(id, std::move(*parts), store.people());
+}
+
+result<signature> read_commit_author(const commit_store& store, const git_oid& id) {
+  HONDANA_TRY(const auto bytes, store.commit(id));
+  const auto parts = parse_commit(bytes.text());
+  return parts ? parse_signature(parts->author, parts->encoding, store.people()) : signature{};
 }
 
 result<commit_metadata> read_commit_metadata(git_repository* repo, const git_oid& id) {
@@ -217,6 +227,10 @@ result<bool> commit_filter::matches_text(const git_oid& commit) const {
   if (!parts) return false;
   if (author_) {
     auto author = to_utf8(parse_identity(parts->author).name_and_email, parts->encoding).text;
+    if (!store_.people().stamp().empty()) {
+      const auto person = parse_signature(parts->author, parts->encoding, store_.people());
+      author = person.name + " <" + person.email + '>';
+    }
     if (mask_) mask_(author);
     if (!RE2::PartialMatch(author, *author_)) return false;
   }
@@ -276,6 +290,15 @@ result<log_page> read_page(commit_walk& walk, commit_filter& filter, const commi
 
 }  // namespace
 
+namespace {
+
+/// The state of the repository that decides which commits a log has.
+const std::string& filter_stamp(const commit_store& store, const log_filter& filter) noexcept {
+  return filter.author.empty() ? store.history_stamp() : store.stamp();
+}
+
+}  // namespace
+
 bytes::digest compute_log_digest(const commit_store& store, const log_request& request, std::string_view kind) {
   std::string input;
   const auto append = [&input](std::string_view text) { input.append(std::to_string(text.size())).append(":").append(text); };
@@ -284,7 +307,7 @@ bytes::digest compute_log_digest(const commit_store& store, const log_request& r
   };
   append(kind);
   append(to_hex(request.start));
-  append(store.shallow_stamp());
+  append(filter_stamp(store, request.filter));
   append(request.filter.path);
   append(request.filter.author);
   append(request.filter.grep);
@@ -324,15 +347,20 @@ class file_follower {
     HONDANA_TRY(const auto parent, store_.read(commit.parents.front()));
     HONDANA_TRY(const auto parent_trail, steps.trail(store_, parent.tree, &*current));
     last_trail_ = parent_trail;
+    lacks_content_ = false;
     if (current->entry == parent_trail.entry) return false;
     const bool is_added = current->entry.exists() && !current->entry.is_folder() &&
                           (!parent_trail.entry.exists() || parent_trail.entry.is_folder());
     if (is_added) {
       HONDANA_TRY(auto old_name, find_old_name(commit, parent));
       if (old_name) next_path_ = std::move(*old_name);
+      lacks_content_ = !old_name && side_contents(repo_).lacks({path_, current->entry.id, current->entry.mode});
     }
     return true;
   }
+
+  /// Whether the commit that was followed last added the file, with a content that was not fetched.
+  [[nodiscard]] bool lacks_content() const noexcept { return lacks_content_; }
 
   /// Called after a commit was handled: older commits have the older name.
   void advance() {
@@ -356,6 +384,7 @@ class file_follower {
   const commit_store& store_;
   const log_request& request_;
   std::string path_, next_path_;
+  bool lacks_content_ = false;
   path_trail last_trail_;  // of the last parent that was examined, which probably comes next
 };
 
@@ -375,7 +404,7 @@ result<file_history_page> read_file_page(commit_walk& walk, commit_filter& filte
     HONDANA_TRY(const auto is_match, filter.matches(**node));
     if (is_match) {
       HONDANA_TRY(auto metadata, read_commit_metadata(store, (*node)->id));
-      page.steps.push_back({std::move(metadata), follower.path()});
+      page.steps.push_back({std::move(metadata), follower.path(), false, follower.lacks_content()});
     }
     follower.advance();
   }

@@ -30,17 +30,18 @@ struct commit_metadata {
 inline constexpr std::size_t max_subject_bytes = std::size_t{4} << 10;
 inline constexpr std::size_t max_body_bytes = std::size_t{64} << 10;
 
-// Both functions read a commit. Broken names and dates become as git shows them, and an invalid date becomes 0. `parents` are
-// the recorded ones, even at the end of a shallow clone. Errors: invalid_argument for an id of another object;
-// source_unavailable for an object that is missing or malformed.
+// Both functions read a commit. Broken names and dates become as git shows them, and an invalid date becomes 0. People are
+// those of the mailmap. `parents` are the recorded ones, even at the end of a shallow clone, or those of a graft. Errors:
+// invalid_argument for an id of another object; source_unavailable for an object that is missing or malformed.
 [[nodiscard]] result<commit_metadata> read_commit_metadata(git_commit* commit);
 [[nodiscard]] result<commit_metadata> read_commit_metadata(git_repository* repo, const git_oid& id);
 
 /// Selects commits of a log. All conditions that are set must be met.
 struct log_filter {
-  std::string path;    ///< The commit changed this file or folder, as in `git log --full-history -- path`. Not a pattern.
-  std::string author;  ///< Regular expression (RE2, ignoring case) that matches in "Name <email>" of the author.
-  std::string grep;    ///< Regular expression (RE2, ignoring case) that matches in a line of the message.
+  std::string path;  ///< The commit changed this file or folder, as in `git log --full-history -- path`. Not a pattern.
+  std::string
+      author;  ///< Regular expression (RE2, ignoring case) that matches in "Name <email>" of the author, after the mailmap.
+  std::string grep;  ///< Regular expression (RE2, ignoring case) that matches in a line of the message.
   // Limits of the committer's time, inclusive, in seconds since 1970.
   std::optional<std::int64_t> since;
   std::optional<std::int64_t> until;
@@ -69,8 +70,8 @@ struct log_page {
   std::optional<std::string> next;
 };
 
-/// Reads a page of a log, newest first, in the order of `git log --full-history`. Ignores mailmaps, notes, grafts and
-/// replacements.
+/// Reads a page of a log, newest first, in the order of `git log --full-history`, with mailmap, grafts and replaced commits.
+/// Ignores notes.
 ///
 /// All pages together are exactly the log. A page of an unfiltered log costs O(page + waiting commits), except in two cases.
 /// Then the walk is repeated from the start (O(position)):
@@ -90,6 +91,8 @@ struct file_step {
   commit_metadata commit;
   std::string path;         ///< The file's path at that commit, or before it if the commit deleted the file.
   bool is_deleted = false;  ///< The commit deleted the file. `file_history` leaves it false; its caller sets it.
+  /// The commit added the file, and its content was not fetched into a partial clone, so earlier names are unknown.
+  bool lacks_content = false;
 };
 struct file_history_page {
   std::vector<file_step> steps;

@@ -137,6 +137,7 @@ std::string history_text(const view_request& request, const file_history_page& p
       writer.begin_object().member("path", display_path(step.path));
       if (step.is_deleted) writer.key("deleted").boolean(true);
       if (!step.is_deleted) writer.member("blob", blob_uri(step));
+      if (step.lacks_content) writer.key("notFetched").boolean(true);
       write_commit(writer.key("commit").begin_object(), request.visibility, target.repo, step.commit);
       writer.end_object().end_object();
     }
@@ -149,7 +150,10 @@ std::string history_text(const view_request& request, const file_history_page& p
     auto line = commit_line(request.visibility, target.repo, step.commit);
     line.pop_back();
     const auto name = code_span(display_path(step.path));
-    out += line + " (" + (step.is_deleted ? name + " deleted" : markdown_link(name, blob_uri(step))) + ")\n";
+    out +=
+        line + " (" + (step.is_deleted ? name + " deleted" : markdown_link(name, blob_uri(step))) + ")" +
+        (step.lacks_content ? "; earlier names are unknown, because this content was not fetched into the partial clone" : "") +
+        '\n';
   }
   return out += footer(next, page.steps.empty());
 }
@@ -175,10 +179,10 @@ result<rendering> render_log(const view_request& request) {
   HONDANA_TRY(const auto start, find_start(request));
   HONDANA_TRY(const auto store, commit_store::open(request.repo));
   auto rendered = make_rendering(request);
-  rendered.is_fixed = start && start->is_fixed && store.shallow_stamp().empty();
+  rendered.is_fixed = start && start->is_fixed && store.stamp().empty();
   if (!request.target.path.empty()) request.visibility.ignored().load_folder(request.target.path);
-  rendered.version = version_with_visibility(
-      version_of({start ? to_hex(start->commit) : "", store.shallow_stamp(), uri_of(request.target)}), request);
+  rendered.version =
+      version_with_visibility(version_of({start ? to_hex(start->commit) : "", store.stamp(), uri_of(request.target)}), request);
   if (request.is_satisfied_by(rendered.version)) return rendered;
   const auto folder_count = request.visibility.ignored().folder_count();
   log_page page;
@@ -203,9 +207,8 @@ result<rendering> render_history(const view_request& request) {
     return folder_history_error(request);
   HONDANA_TRY(const auto store, commit_store::open(request.repo));
   auto rendered = make_rendering(request);
-  rendered.is_fixed = rev.is_fixed && store.shallow_stamp().empty();
-  rendered.version =
-      version_with_visibility(version_of({to_hex(rev.commit), store.shallow_stamp(), uri_of(request.target)}), request);
+  rendered.is_fixed = rev.is_fixed && store.stamp().empty();
+  rendered.version = version_with_visibility(version_of({to_hex(rev.commit), store.stamp(), uri_of(request.target)}), request);
   if (request.is_satisfied_by(rendered.version)) return rendered;
   const auto folder_count = request.visibility.ignored().folder_count();
   const auto path = permitted_path(request, request.target.rev, rev.tree);
@@ -218,6 +221,10 @@ result<rendering> render_history(const view_request& request) {
   if (page->steps.empty() && !page->next && request.target.cursor.empty() && !may_exist)
     return tl::unexpected(missing_file_error(request.target.path));
   for (auto& step : page->steps) step.is_deleted = has_deleted(request.repo, store, step);
+  if (std::any_of(page->steps.begin(), page->steps.end(), [](const file_step& step) { return step.lacks_content; })) {
+    rendered.is_fixed = false;  // it may be fetched later
+    rendered.is_incomplete = true;
+  }
   rendered.text = history_text(request, *page);
   add_ignored_version(rendered, request, folder_count);
   return rendered;

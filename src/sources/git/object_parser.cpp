@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -208,6 +209,28 @@ result<object_info> peel_tags(git_odb* odb, const git_oid& id) {
     peeled.id = parts->target;
   }
   return fail(errc::source_unavailable, "the tag " + to_hex(id) + " points through more than 100 other tags, the limit");
+}
+
+bool is_partial_clone(git_repository* repo) {
+  git_config* raw = nullptr;
+  if (git_repository_config(&raw, repo) < 0) return false;
+  const config_pointer config(raw);
+  git_config_iterator* raw_iterator = nullptr;
+  if (git_config_iterator_new(&raw_iterator, raw) < 0) return false;
+  const std::unique_ptr<git_config_iterator, libgit2_deleter<git_config_iterator_free>> iterator(raw_iterator);
+  git_config_entry* entry = nullptr;
+  bool is_partial = false;
+  while (!is_partial && git_config_next(&entry, raw_iterator) == 0) {
+    const std::string_view name = entry->name;
+    is_partial = name == "extensions.partialclone" || (name.starts_with("remote.") && name.ends_with(".promisor"));
+  }
+  git_error_clear();
+  return is_partial;
+}
+
+std::string_view missing_object_reason(git_repository* repo) {
+  return is_partial_clone(repo) ? "is missing: it was not fetched into this partial clone; run `git fetch --refetch` in the repository"
+                                : "is missing from this repository; run `git fsck` for details";
 }
 
 result<odb_pointer> open_odb(git_repository* repo) {

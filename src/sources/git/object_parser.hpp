@@ -76,6 +76,11 @@ struct object_info {
 /// source_unavailable after a hundred nested tags.
 [[nodiscard]] result<object_info> peel_tags(git_odb* odb, const git_oid& id);
 
+/// Whether the repository is a partial clone, which need not have all objects.
+[[nodiscard]] bool is_partial_clone(git_repository* repo);
+/// Why a missing object is missing, and what helps, as the end of a sentence: "is missing: it was not fetched into ...".
+[[nodiscard]] std::string_view missing_object_reason(git_repository* repo);
+
 /// Opens the object database of a repository. Errors: source_unavailable.
 [[nodiscard]] result<odb_pointer> open_odb(git_repository* repo);
 

@@ -39,7 +39,8 @@ namespace {
 
 constexpr unsigned min_similarity_score = max_score / 2;
 constexpr unsigned min_name_score = max_score / 4 * 3;
-constexpr std::uint64_t max_pairs = 1000 * 1000;
+// For the square root of the number of pairs.
+constexpr std::int64_t default_rename_limit = 1000, max_rename_limit = 5000;
 // Equal files that are examined for each added file.
 constexpr std::size_t max_equal = 100;
 constexpr std::size_t candidates_per_file = 4;
@@ -72,6 +73,18 @@ struct candidate_pair {
 
 bool is_better(const candidate_pair& left, const candidate_pair& right) noexcept {
   return left.score != right.score ? left.score > right.score : left.has_same_name > right.has_same_name;
+}
+
+/// diff.renameLimit of the repository's configuration. 0 means no limit, as in git; at most `max_rename_limit` is used.
+std::uint64_t rename_limit(git_repository* repo) {
+  git_config* raw = nullptr;
+  std::int64_t limit = default_rename_limit;
+  if (git_repository_config(&raw, repo) == 0) {
+    const config_pointer config(raw);
+    if (git_config_get_int64(&limit, raw, "diff.renamelimit") < 0) limit = default_rename_limit;
+    git_error_clear();
+  }
+  return static_cast<std::uint64_t>(limit <= 0 ? max_rename_limit : std::min(limit, max_rename_limit));
 }
 
 class rename_search {
@@ -157,7 +170,8 @@ class rename_search {
     std::erase_if(deleted_, [](const rename_candidate& deleted) { return deleted.partner.has_value(); });
     const auto unmatched =
         std::count_if(added_.begin(), added_.end(), [](const rename_candidate& candidate) { return !candidate.partner; });
-    if (static_cast<std::uint64_t>(unmatched) * deleted_.size() > max_pairs) return {};
+    const auto limit = rename_limit(contents_.repo());
+    if (static_cast<std::uint64_t>(unmatched) * deleted_.size() > limit * limit) return {};
     std::vector<candidate_pair> pairs;
     for (auto& added : added_) {
       if (added.partner) continue;
@@ -334,10 +348,12 @@ class copy_search {
 
   result<unsigned> score_with(const diff_side& other) {
     if (!is_regular(other.mode)) return 0U;
-    HONDANA_TRY(const auto size, contents_.size_of(other));
-    if (size > options_.max_rename_bytes || !may_be_similar(size, size_, min_copy_score)) return 0U;
+    const auto size = contents_.size_of(other);
+    if (!size && contents_.lacks(other)) return 0U;
+    if (!size) return tl::unexpected(size.error());
+    if (*size > options_.max_rename_bytes || !may_be_similar(*size, size_, min_copy_score)) return 0U;
     HONDANA_TRY(const auto chunks, chunks_of(other));
-    return score_of(common_bytes(chunks, chunks_), size, size_);
+    return score_of(common_bytes(chunks, chunks_), *size, size_);
   }
 
   /// The order of the files matters for equal scores: only a better one replaces the worst.
@@ -365,7 +381,7 @@ class copy_search {
 result<std::optional<diff_side>> find_copy_source(const diff_side& target, const std::vector<parent_file>& files,
                                                   side_contents& contents, const compare_options& options) {
   if (const auto* identical = find_identical(target, files)) return *identical;
-  if (!is_regular(target.mode)) return std::nullopt;
+  if (!is_regular(target.mode) || contents.lacks(target)) return std::nullopt;
   return copy_search(target, contents, options).run(files);
 }
 

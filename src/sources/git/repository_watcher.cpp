@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/bytes/digest.hpp"
 #include "os/disk/confined_dir.hpp"
@@ -200,20 +201,32 @@ std::string file_etag(const std::string& path) {
          std::to_string(state.modified) + ' ' + std::to_string(state.changed);
 }
 
+/// References with their targets. libgit2 lists packed references after loose ones, so they are sorted before they are
+/// digested: `git pack-refs` changes nothing.
 struct reference_digests {
-  bytes::digester branches, tags;
+  std::vector<std::pair<std::string, std::string>> branches, tags;
 
-  bytes::digester* digest_for(std::string_view name) {
-    if (name.starts_with("refs/heads/") || name.starts_with("refs/remotes/")) return &branches;
+  std::vector<std::pair<std::string, std::string>>* group_of(std::string_view name) {
+    // Replaced commits change what is shown of a branch.
+    if (name.starts_with("refs/heads/") || name.starts_with("refs/remotes/") || name.starts_with("refs/replace/"))
+      return &branches;
     return name.starts_with("refs/tags/") ? &tags : nullptr;
   }
   void add(const git_reference* reference) {
     const std::string_view name = git_reference_name(reference);
-    auto* const targets = digest_for(name);
-    if (targets == nullptr) return;
-    update_with_text(*targets, name);
+    auto* const group = group_of(name);
+    if (group == nullptr) return;
     const auto* const id = git_reference_target(reference);
-    update_with_text(*targets, id != nullptr ? to_hex(*id) : std::string(git_reference_symbolic_target(reference)));
+    group->emplace_back(name, id != nullptr ? to_hex(*id) : std::string(git_reference_symbolic_target(reference)));
+  }
+  static std::string digest(std::vector<std::pair<std::string, std::string>>& group) {
+    std::sort(group.begin(), group.end());
+    bytes::digester digester;
+    for (const auto& [name, target] : group) {
+      update_with_text(digester, name);
+      update_with_text(digester, target);
+    }
+    return bytes::to_hex(digester.value());
   }
 };
 
@@ -249,8 +262,8 @@ result<reference_etags> read_reference_etags(git_repository* repo, const reposit
   etags.has_commits = head && head->commit;
   etags.head = head ? head->branch + '\n' + (head->commit ? to_hex(*head->commit) : "") + '\n' + head->operation
                     : head.error().public_text;
-  etags.branches = bytes::to_hex(digests.branches.value());
-  etags.tags = bytes::to_hex(digests.tags.value());
+  etags.branches = reference_digests::digest(digests.branches);
+  etags.tags = reference_digests::digest(digests.tags);
   etags.index = file_etag(location.git_folder + "/index");
   etags.config = file_etag(location.common_folder + "/config") + file_etag(location.git_folder + "/config.worktree");
   return etags;

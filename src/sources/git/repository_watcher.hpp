@@ -58,7 +58,7 @@ class reference_watcher {
 struct reference_etags {
   bool has_commits = false;  ///< HEAD leads to a commit.
   std::string head;          ///< Covers the branch of HEAD, its commit, and the operation in progress.
-  std::string branches;      ///< Covers all local and remote branches and their targets.
+  std::string branches;      ///< Covers all branches, replaced objects, and their targets.
   std::string tags;          ///< Covers all tags and their targets.
   std::string index;         ///< Covers size, times and inode of the index file.
   std::string config;        ///< Covers size, times and inode of the configuration files, with remotes and upstreams.

@@ -10,54 +10,23 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/ascii.hpp"
 #include "base/bytes/media_type.hpp"
+#include "base/bytes/named_media_type.hpp"
 #include "base/uri/uri_syntax.hpp"
 #include "sources/git/cancellation.hpp"
+#include "sources/git/object_parser.hpp"
 #include "sources/git/text_encoding.hpp"
 #include "sources/git/tree_entries.hpp"
 
 namespace hondana::git {
 namespace {
 
-constexpr std::array extensions{
-    std::pair<std::string_view, std::string_view>{".md", "text/markdown"},
-    std::pair<std::string_view, std::string_view>{".markdown", "text/markdown"},
-    std::pair<std::string_view, std::string_view>{".json", "application/json"},
-    std::pair<std::string_view, std::string_view>{".toml", "application/toml"},
-    std::pair<std::string_view, std::string_view>{".yaml", "application/yaml"},
-    std::pair<std::string_view, std::string_view>{".yml", "application/yaml"},
-    std::pair<std::string_view, std::string_view>{".xml", "application/xml"},
-    std::pair<std::string_view, std::string_view>{".html", "text/html"},
-    std::pair<std::string_view, std::string_view>{".htm", "text/html"},
-    std::pair<std::string_view, std::string_view>{".css", "text/css"},
-    std::pair<std::string_view, std::string_view>{".csv", "text/csv"},
-    std::pair<std::string_view, std::string_view>{".js", "text/javascript"},
-    std::pair<std::string_view, std::string_view>{".svg", "image/svg+xml"},
-    std::pair<std::string_view, std::string_view>{".py", "text/x-python"},
-    std::pair<std::string_view, std::string_view>{".c", "text/x-csrc"},
-    std::pair<std::string_view, std::string_view>{".h", "text/x-chdr"},
-    std::pair<std::string_view, std::string_view>{".cpp", "text/x-c++src"},
-    std::pair<std::string_view, std::string_view>{".hpp", "text/x-c++hdr"},
-    std::pair<std::string_view, std::string_view>{".rs", "text/x-rust"},
-    std::pair<std::string_view, std::string_view>{".go", "text/x-go"},
-    std::pair<std::string_view, std::string_view>{".java", "text/x-java"},
-    std::pair<std::string_view, std::string_view>{".ts", "text/typescript"},
-    std::pair<std::string_view, std::string_view>{".sh", "text/x-sh"},
-    std::pair<std::string_view, std::string_view>{".tex", "text/x-tex"},
-    std::pair<std::string_view, std::string_view>{".rst", "text/x-rst"},
-};
+std::string_view base_name_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
-std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) noexcept {
-  if (!is_text) {
-    const auto sniffed = bytes::sniff_media_type(bytes.substr(0, bytes::sniffed_bytes));
-    return sniffed.empty() ? "application/octet-stream" : sniffed;
-  }
-  const auto match = std::find_if(extensions.begin(), extensions.end(),
-                                  [&](const auto& extension) { return ascii::ends_with_ignore_case(path, extension.first); });
-  return match == extensions.end() ? "text/plain" : match->second;
+std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) {
+  return bytes::effective_named_type(base_name_of(path), bytes.substr(0, bytes::sniffed_bytes), is_text);
 }
 
 namespace {
@@ -159,7 +128,26 @@ result<std::vector<std::uint32_t>> listing_order(const tree_listing& listing, ca
   return files;
 }
 
-resource make_child_resource(const address& folder, const tree_entry& child) {
+/// The type by name. The name `x.ts` is ambiguous: there the content decides, unless it is so large that the type stays
+/// unknown.
+std::string_view listed_media_type(git_repository* repo, const tree_entry& child) {
+  constexpr std::size_t max_examined_bytes = std::size_t{256} << 10;
+  const auto named = bytes::mime_type_of(child.name).name;
+  if (named != "text/typescript") return named;
+  const auto odb = open_odb(repo);
+  std::size_t size = 0;
+  git_object_t type{};
+  git_odb_object* raw = nullptr;
+  const bool is_read = odb && git_odb_read_header(&size, &type, odb->get(), &child.id) == 0 && size <= max_examined_bytes &&
+                       git_odb_read(&raw, odb->get(), &child.id) == 0;
+  git_error_clear();
+  if (!is_read) return {};
+  const odb_object_pointer object(raw);
+  const std::string_view bytes(static_cast<const char*>(git_odb_object_data(raw)), git_odb_object_size(raw));
+  return media_type_of(child.name, bytes, decode_file(bytes).has_value());
+}
+
+resource make_child_resource(git_repository* repo, const address& folder, const tree_entry& child) {
   const auto target = entry_address(folder, child);
   auto entry = make_resource(target);
   entry.kind = child.kind();
@@ -168,8 +156,7 @@ resource make_child_resource(const address& folder, const tree_entry& child) {
     entry.mime_type = "text/plain";
     if (child.is_submodule()) entry.version.clear();
   } else if (!child.is_folder()) {
-    const auto type = media_type_of(target.path, {}, true);
-    if (type != "text/plain") entry.mime_type = type;
+    entry.mime_type = listed_media_type(repo, child);
   }
   return entry;
 }
@@ -227,7 +214,7 @@ result<list_result> child_entries(git_repository* repo, const address& folder, c
       page.next_key = page.entries.empty() ? std::string(selection.after_key) : page.entries.back().uri;
       return page;
     }
-    page.entries.push_back(make_child_resource(folder, child));
+    page.entries.push_back(make_child_resource(repo, folder, child));
   }
   return page;
 }

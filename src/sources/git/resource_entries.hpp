@@ -18,9 +18,8 @@
 
 namespace hondana::git {
 
-/// The media type of a file. Text: by the extension of the name, or `text/plain`. Other content: by its first bytes, or
-/// `application/octet-stream`. The result has static lifetime.
-[[nodiscard]] std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) noexcept;
+/// The media type of a file by its name and content (`bytes::effective_named_type`). The result has static lifetime.
+[[nodiscard]] std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text);
 
 /// The `resource::kind` as far as the address tells: links and submodules are "blob", too.
 [[nodiscard]] std::string kind_of(const address& address);

@@ -147,14 +147,15 @@ constexpr std::size_t max_candidates = 256;
 
 class revision_resolver {
  public:
-  revision_resolver(git_repository* repo, odb_pointer odb, std::string_view argument)
-      : repo_(repo), odb_(std::move(odb)), argument_(argument) {}
+  revision_resolver(git_repository* repo, odb_pointer odb, std::string_view argument, bool accepts_trees)
+      : repo_(repo), odb_(std::move(odb)), argument_(argument), accepts_trees_(accepts_trees) {}
 
   result<revision> resolve(const parsed_revision& parsed) {
     const bool is_fixed = parsed.base.size() == GIT_OID_HEXSZ && is_abbreviation(parsed.base);
     HONDANA_TRY(auto id, is_fixed ? full_id(parsed.base) : resolve_name(parsed.base));
     auto commit = peel_tags(odb_.get(), id);
     if (!commit) return prefix_error(std::move(commit.error()));
+    if (commit->kind == GIT_OBJECT_TREE && accepts_trees_ && parsed.steps.empty()) return revision{{}, commit->id, is_fixed};
     if (commit->kind != GIT_OBJECT_COMMIT)
       return reject(
           errc::resource_not_found, parsed.base,
@@ -258,12 +259,13 @@ class revision_resolver {
       }
     }
     if (!node) return prefix_error(std::move(node.error()));
-    return revision{node->id, node->tree, is_fixed};
+    return revision{node->id, node->tree, is_fixed && store->history_stamp().empty()};
   }
 
   git_repository* const repo_;
   const odb_pointer odb_;
   const std::string_view argument_;
+  const bool accepts_trees_;
 };
 
 }  // namespace
@@ -271,7 +273,13 @@ class revision_resolver {
 result<revision> resolve_revision(git_repository* repo, std::string_view text, std::string_view argument) {
   HONDANA_TRY(auto parsed, parse_revision(text, argument));
   HONDANA_TRY(auto odb, open_odb(repo));
-  return revision_resolver(repo, std::move(odb), argument).resolve(parsed);
+  return revision_resolver(repo, std::move(odb), argument, false).resolve(parsed);
+}
+
+result<revision> resolve_tree(git_repository* repo, std::string_view text, std::string_view argument) {
+  HONDANA_TRY(auto parsed, parse_revision(text, argument));
+  HONDANA_TRY(auto odb, open_odb(repo));
+  return revision_resolver(repo, std::move(odb), argument, true).resolve(parsed);
 }
 
 }  // namespace hondana::git

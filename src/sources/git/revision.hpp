@@ -40,7 +40,7 @@ struct parsed_revision {
 struct revision {
   git_oid commit{};
   git_oid tree{};
-  bool is_fixed = false;  ///< The text always names this commit, because its base is a whole object id.
+  bool is_fixed = false;  ///< The text always names this commit: its base is a whole object id, and no history is replaced.
 };
 
 /// Resolves a revision to a commit. Accepted: an id or at least its first four digits, the short or full name of a reference,
@@ -51,6 +51,9 @@ struct revision {
 /// and for an ambiguous abbreviation, with some candidates; resource_not_found for unknown ids, other objects than commits, and
 /// missing ancestors; source_unavailable for broken references and objects.
 [[nodiscard]] result<revision> resolve_revision(git_repository* repo, std::string_view text, std::string_view argument);
+
+/// Like `resolve_revision`, but also accepts a tree, or a tag of a tree, without steps. `revision::commit` is then zero.
+[[nodiscard]] result<revision> resolve_tree(git_repository* repo, std::string_view text, std::string_view argument);
 
 /// Like `parse_revision`, only for the error.
 [[nodiscard]] result<void> check_revision(std::string_view text, std::string_view argument);

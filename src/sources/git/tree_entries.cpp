@@ -118,7 +118,7 @@ tree_entry tree_listing::at(std::size_t index) const { return make_entry(git_tre
 result<resolved_folder> find_folder(git_repository* repo, const address& address, const visibility_filter& visibility) {
   if (const auto reason = visibility.hidden_reason(address.path, true); !reason.empty())
     return tl::unexpected(visibility_filter::hidden_error(address.path, reason));
-  HONDANA_TRY(const auto rev, resolve_revision(repo, address.rev, "rev"));
+  HONDANA_TRY(const auto rev, resolve_tree(repo, address.rev, "rev"));
   HONDANA_TRY(const auto entry, find_entry(repo, rev.tree, address.path));
   if (!entry.is_folder() && !visibility.shows_file(address.rev, address.path))
     return tl::unexpected(missing_file_error(address.path));

@@ -63,7 +63,7 @@ struct resolved_folder {
   bool is_fixed = false;  ///< `revision::is_fixed`.
 };
 /// Finds the folder that an address of the kind tree names. Does not check whether access rules allow the caller to see it.
-/// Errors: those of `resolve_revision` and `find_entry`; resource_not_found also for folders that are hidden from every caller,
+/// Errors: those of `resolve_tree` and `find_entry`; resource_not_found also for folders that are hidden from every caller,
 /// saying why, and for hidden files; invalid_argument for other files.
 [[nodiscard]] result<resolved_folder> find_folder(git_repository* repo, const address& address,
                                                   const visibility_filter& visibility);

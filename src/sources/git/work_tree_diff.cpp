@@ -1,6 +1,7 @@
 /// Compares HEAD, the index and the work tree, and finds untracked files.
 
 #include <fcntl.h>
+#include <git2/sys/repository.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,10 +22,14 @@
 #include "os/disk/file_descriptor.hpp"
 #include "os/disk/whole_file.hpp"
 #include "sources/git/cancellation.hpp"
+#include "sources/git/commit_store.hpp"
 #include "sources/git/diff.hpp"
 #include "sources/git/diff_content.hpp"
+#include "sources/git/index_reader.hpp"
 #include "sources/git/references.hpp"
 #include "sources/git/rename_detection.hpp"
+#include "sources/git/stored_form.hpp"
+#include "sources/git/submodule_heads.hpp"
 #include "sources/git/work_tree.hpp"
 
 namespace hondana::git {
@@ -213,10 +218,46 @@ result<ignore::list_pointer> read_exclude(git_repository* repo) {
   return std::make_shared<const ignore::pattern_list>(ignore::pattern_list::parse(whole->bytes, "info/exclude"));
 }
 
+/// Whether libgit2 has just rejected an index because it is split or sparse. Its message names the extension.
+bool is_extended_index() {
+  const auto message = last_error_message();
+  return message.find("'link'") != std::string::npos || message.find("'sdir'") != std::string::npos;
+}
+
+/// Opens the index of a repository, and reads it if it has changed. If it is split or sparse, the repository gets an index in
+/// memory, which attributes need, too.
+result<index_pointer> open_index(git_repository* repo) {
+  git_index* raw = nullptr;
+  int code = git_repository_index(&raw, repo);
+  index_pointer index(raw);
+  if (code == 0 && git_index_path(raw) == nullptr) {
+    // In memory, from an earlier call.
+    git_repository_set_index(repo, nullptr);
+    code = git_repository_index(&raw, repo);
+    index.reset(raw);
+  }
+  if (code == 0) code = git_index_read(raw, 0);
+  if (code == 0) return index;
+  if (!is_extended_index())
+    return libgit2_failure(
+        "The index of the work tree cannot be read: it is damaged, or has an unsupported format. Run `git fsck` in the "
+        "repository.");
+  git_error_clear();
+  HONDANA_TRY(index, read_extended_index(repo));
+  if (git_repository_set_index(repo, index.get()) < 0)
+    return libgit2_failure("The index of the work tree cannot be held in memory.");
+  return index;
+}
+
 class working_comparison {
  public:
   working_comparison(git_repository* repo, const compare_options& options)
-      : repo_(repo), options_(options), filter_(options.paths), cancellation_(options.is_stopped) {}
+      : repo_(repo),
+        options_(options),
+        filter_(options.paths),
+        cancellation_(options.is_stopped),
+        stored_form_(repo),
+        submodules_(repo) {}
 
   result<working_changes> run() {
     auto opened = work_tree::open(repo_);
@@ -259,13 +300,8 @@ class working_comparison {
       return fail(errc::source_unavailable, "The index of the work tree cannot be read: it is not a regular file.");
     }
     index_time_ = exists ? attributes.st_mtim.tv_sec : 0;
-    git_index* raw = nullptr;
-    const auto message =
-        "The index of the work tree cannot be read: it is damaged, or has an unsupported format (split or sparse). Run `git "
-        "update-index --no-split-index` in the repository.";
-    if (const int code = git_repository_index(&raw, repo_); code < 0) return libgit2_failure(message);
-    index_.reset(raw);
-    if (const int code = git_index_read(raw, 0); code < 0) return libgit2_failure(message);
+    HONDANA_TRY(index_, open_index(repo_));
+    auto* const raw = index_.get();
     const auto count = git_index_entrycount(raw);
     if (count > max_tracked) {
       return fail(errc::response_too_large, "The work tree has more than 2000000 files. Compare revisions instead.");
@@ -283,16 +319,18 @@ class working_comparison {
   result<tree_pointer> head_tree() {
     HONDANA_TRY(const auto head, head_of(repo_));
     if (!head.commit) return tree_pointer();  // no commit yet
-    const auto id = *head.commit;
-    git_commit* commit = nullptr;
-    if (const int commit_code = git_commit_lookup(&commit, repo_, &id); commit_code < 0) {
-      return libgit2_failure("The commit " + to_hex(id) +
-                             ", which HEAD points to, cannot be read. Run `git fsck` in the repository.");
+    HONDANA_TRY(const auto store, commit_store::open(repo_));
+    const auto commit = store.read(*head.commit);
+    if (!commit) {
+      return fail(
+          errc::source_unavailable,
+          "The commit " + to_hex(*head.commit) + ", which HEAD points to, cannot be read. Run `git fsck` in the repository.",
+          commit.error().private_text);
     }
-    const commit_pointer owner(commit);
     git_tree* tree = nullptr;
-    if (const int tree_code = git_commit_tree(&tree, commit); tree_code < 0) {
-      return libgit2_failure("The tree of the commit " + to_hex(id) + " cannot be read. Run `git fsck` in the repository.");
+    if (const int code = git_tree_lookup(&tree, repo_, &commit->tree); code < 0) {
+      return libgit2_failure("The tree of the commit " + to_hex(*head.commit) +
+                             " cannot be read. Run `git fsck` in the repository.");
     }
     return tree_pointer(tree);
   }
@@ -332,7 +370,8 @@ class working_comparison {
   }
 
   result<void> compare_files(const work_tree& work_tree) {
-    trusts_modes_ = trusts_modes();
+    trusts_modes_ = boolean_setting("core.filemode");
+    has_links_ = boolean_setting("core.symlinks");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       HONDANA_TRY(cancellation_.step());
       const auto* entry = entries_[i];
@@ -363,19 +402,23 @@ class working_comparison {
   result<diff_side> read_side(const work_tree& work_tree, const std::string& path, const git_index_entry* entry) {
     HONDANA_TRY(const auto file, work_tree.inspect(path));
     diff_side current{path, {}, file.mode, true};
-    const bool is_same_kind = (file.mode & kind_bits) == (entry->mode & kind_bits);
     if (file.mode == folder_kind) {
-      // Of a submodule. In place of a file, a folder means that the file was deleted.
-      return entry->mode == submodule_kind ? diff_side{path, entry->id, entry->mode} : diff_side{path};
+      // In place of a file, a folder means that the file was deleted.
+      if (entry->mode != submodule_kind) return diff_side{path};
+      return diff_side{path, submodules_.checked_out_commit(path).value_or(entry->id), entry->mode};
     }
     if (file.mode == 0) return diff_side{path};
+    // Without core.symlinks, git writes links as files that contain the target.
+    if (!has_links_ && is_regular(file.mode) && (entry->mode & kind_bits) == link_kind) current.mode = entry->mode;
+    const bool is_same_kind = (current.mode & kind_bits) == (entry->mode & kind_bits);
     if (!trusts_modes_ && is_same_kind) current.mode = entry->mode;
     if (is_same_kind && stage_of(entry) == 0 && is_unchanged(file, entry)) {
       current.id = entry->id;
       return current;
     }
     if (file.size > options_.max_file_bytes) return current;
-    HONDANA_TRY(const auto bytes, work_tree.read(path, options_.max_file_bytes));
+    HONDANA_TRY(auto bytes, work_tree.read(path, options_.max_file_bytes));
+    if (is_regular(current.mode)) HONDANA_TRY(stored_form_.convert(work_tree, path, bytes));
     if (const int code = git_odb_hash(&current.id, bytes.data(), bytes.size(), GIT_OBJECT_BLOB); code < 0) {
       return libgit2_failure("A file of the work tree cannot be compared.");
     }
@@ -390,12 +433,13 @@ class working_comparison {
            static_cast<std::uint32_t>(file.attributes.st_ino) == entry->ino && entry->mtime.seconds < index_time_;
   }
 
-  [[nodiscard]] bool trusts_modes() const noexcept {
+  /// A boolean of the configuration that is true by default.
+  [[nodiscard]] bool boolean_setting(const char* name) const noexcept {
     git_config* raw = nullptr;
     if (git_repository_config_snapshot(&raw, repo_) < 0) return true;
     const config_pointer owner(raw);
     int value = 1;
-    return git_config_get_bool(&value, raw, "core.filemode") < 0 || value != 0;
+    return git_config_get_bool(&value, raw, name) < 0 || value != 0;
   }
 
   [[nodiscard]] tl::unexpected<failure> too_many_error() const {
@@ -424,7 +468,9 @@ class working_comparison {
   index_pointer index_;
   std::vector<const git_index_entry*> entries_;  // of the index
   std::int64_t index_time_ = 0;
-  bool trusts_modes_ = true;
+  bool trusts_modes_ = true, has_links_ = true;
+  stored_form stored_form_;
+  submodule_heads submodules_;
   working_changes changes_;
 };
 
