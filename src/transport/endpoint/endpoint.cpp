@@ -368,13 +368,14 @@ result<std::shared_ptr<endpoint>> endpoint::create(settings options) {
     return invalid_settings("the timeout of a request must be more than 0 and at most one hour");
   const bool is_plaintext = ascii::equals_ignore_case(split_uri(options.url).scheme, "http");
   HONDANA_TRY(check_secrets(options, host_port.host, is_plaintext));
+  const auto unless_empty = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   HONDANA_TRY(auto target, http::check_target({.url = options.url,
-                                               .socket_path = options.socket_path,
+                                               .socket_path = unless_empty(options.socket_path),
                                                .headers = options.headers,
-                                               .proxy = options.proxy,
-                                               .ca_file = options.ca_file,
-                                               .certificate_file = options.certificate_file,
-                                               .key_file = options.key_file}));
+                                               .proxy = unless_empty(options.proxy),
+                                               .ca_file = unless_empty(options.ca_file),
+                                               .certificate_file = unless_empty(options.certificate_file),
+                                               .key_file = unless_empty(options.key_file)}));
 
   auto initial = std::make_unique<state>();
   const bool has_secret = !options.bearer_file.empty() || !options.user.empty();

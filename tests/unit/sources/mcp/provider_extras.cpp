@@ -248,7 +248,7 @@ TEST(mounted_servers, need_their_program_or_their_address) {
 
 /// A server with access rules that mounts another, one of whose resources is for users.
 struct ruled_server {
-  explicit ruled_server(access_rule but, const std::string& revision = {}) {
+  explicit ruled_server(access_rule but, const std::optional<std::string>& revision = {}) {
     EXPECT_TRUE(
         other.memos->add({.uri = "memo:///kept", .name = "kept", .annotations = {.audience = {chat_role::user}}}, "a key"));
     server_options options;
@@ -313,7 +313,7 @@ TEST(mounted_servers, hide_what_access_rules_deny_behind_a_prefix_of_their_own) 
 
 TEST(mounted_servers, hide_what_access_rules_deny_by_its_entry_however_it_is_spelled) {
   // Servers of older revisions have only listed entries, and none for other spellings.
-  for (const std::string revision : {"", "2025-06-18"}) {
+  for (const auto& revision : {std::optional<std::string>(), std::optional<std::string>("2025-06-18")}) {
     ruled_server one({.audience = chat_role::user}, revision);
     for (const std::string uri : {"memo:///kept", "MEMO:///kept", "memo:/kept", "memo:///kept?lines=1"})
       EXPECT_FALSE(one.reads("mcp://team/" + uri)) << uri << " of " << revision;

@@ -47,7 +47,7 @@ inline scripted_server::script guarded_by(std::string accepted, std::string body
 /// A server, a channel to it and the tokens it has.
 struct protected_talk {
   protected_talk(scripted_server::script plays, std::optional<std::string> first, scripted_tokens::script obtains,
-                 bool is_older = false, const std::string& through = "none")
+                 bool is_older = false, const std::optional<std::string>& through = "none")
       : tokens(std::make_shared<scripted_tokens>(std::move(first), std::move(obtains))), server(std::move(plays)) {
     hondana::http_target target;
     target.url = server.url();

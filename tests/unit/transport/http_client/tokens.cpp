@@ -41,7 +41,7 @@ TEST(http_tokens, a_proxy_of_the_environment_does_not_get_to_read_them) {
   const scripted_server proxy(
       [](const heard_request&, scripted_connection& to) { return to.answer(502, "text/plain", "I am the proxy"); });
   const set_variable there("http_proxy", proxy.url(""));
-  protected_talk with(guarded_by("first"), "first", gives({}), false, "");
+  protected_talk with(guarded_by("first"), "first", gives({}), false, std::nullopt);
   with.channel->send(call(1));
   ASSERT_TRUE(with.heard.ending_of(1));
   EXPECT_EQ(with.heard.messages(1).size(), 1u);

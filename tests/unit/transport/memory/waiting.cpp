@@ -116,7 +116,7 @@ TEST(deadlines, hold_for_a_tool_that_asks_its_client_again_and_again) {
 TEST(sources, with_too_many_calls_waiting_are_named_with_when_to_ask_again) {
   server_limits limits;
   held_shelf with(with_limits(limits));
-  limits.sources[with.source.get()] = {1, 4, 0, {}};
+  limits.sources[with.source.get()] = {1, 4, {}, {}};
   ASSERT_TRUE(with.all.replace(with_limits(limits), {with.source}));
   conversation one(with.all);
   one.open();
@@ -144,7 +144,7 @@ TEST(sources, work_on_as_many_calls_at_once_as_they_may_from_a_reload_on) {
   one.open();
   for (int i = 1; i <= 6; ++i) read(one, i, "a" + std::to_string(i));
   EXPECT_TRUE(with.source->has_begun(6)) << "the source itself takes four";
-  limits.sources[with.source.get()] = {8, 0, 6, {}};
+  limits.sources[with.source.get()] = {8, {}, 6, {}};
   ASSERT_TRUE(with.all.replace(with_limits(limits), {with.source}));
   read(one, 7, "now");
   with.source->open();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,9 +42,10 @@ class tls_session : public ::testing::Test {
   }
 
  protected:
-  void open(const std::string& client_authorities) {
-    const auto made = context::make({folder.write("certificate.pem", own.certificate_text()),
-                                     folder.write("key.pem", own.key_text()), client_authorities, !client_authorities.empty()});
+  void open(const std::optional<std::string>& client_authorities) {
+    const auto made =
+        context::make({folder.write("certificate.pem", own.certificate_text()), folder.write("key.pem", own.key_text()),
+                       client_authorities, client_authorities.has_value()});
     if (!made) throw std::runtime_error(made.error().public_text);
     for (const int one : ends) ::close(one);
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
