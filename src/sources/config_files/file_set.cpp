@@ -187,7 +187,8 @@ result<std::unique_ptr<file_set>> file_set::open(const options& options, std::fu
     if (!layer.file.empty()) {
       HONDANA_TRY(auto served_path, set->add_named_file(layer.file, false));
       const bool is_environment = layer.kind == layer_options::layer_kind::environment;
-      if (is_environment && !located::is_environment_format(*set->rules_.format_of(served_path))) {
+      const auto format = set->rules_.format_of(served_path);
+      if (is_environment && (!format || !located::is_environment_format(*format))) {
         return tl::unexpected(invalid_option_error(
             "layer \"" + layer.name + "\": env needs a file in dotenv format; set the format in formats, or remove env"));
       }

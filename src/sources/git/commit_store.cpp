@@ -72,6 +72,13 @@ void commit_store::apply_graft(const git_oid& id, std::vector<git_oid>& parents)
 }
 
 result<commit_store> commit_store::open(git_repository* repo) {
+  HONDANA_TRY(auto people, mailmap::read(repo));
+  return open_with(repo, std::move(people));
+}
+
+result<commit_store> commit_store::open_without_people(git_repository* repo) { return open_with(repo, {}); }
+
+result<commit_store> commit_store::open_with(git_repository* repo, mailmap people) {
   git_odb* raw = nullptr;
   if (const int code = git_repository_odb(&raw, repo); code != 0)
     return libgit2_failure("the history cannot be walked: the repository's objects cannot be read");
@@ -92,7 +99,6 @@ result<commit_store> commit_store::open(git_repository* repo) {
   }
   std::sort(shallow.begin(), shallow.end(), oid_order());
   auto stamp = shallow.empty() ? std::string() : bytes::to_hex(bytes::digest_of(*text));
-  HONDANA_TRY(auto people, mailmap::read(repo));
   return commit_store(repo, std::move(odb), std::move(shallow), std::move(stamp), read_history_overrides(repo),
                       std::move(people));
 }

@@ -53,6 +53,8 @@ class commit_store {
   /// Opens the object database, and reads the list of commits at which a shallow clone ends, the overrides of history, and the
   /// mailmap. Errors: source_unavailable.
   [[nodiscard]] static result<commit_store> open(git_repository* repo);
+  /// Like `open`, but without the mailmap: for callers that show no people.
+  [[nodiscard]] static result<commit_store> open_without_people(git_repository* repo);
 
   // Errors of the next four functions: source_unavailable for an object that is missing or corrupt; invalid_argument for one of
   // another kind; response_too_large above `max_object_bytes` or `max_bytes`. Each names the object.
@@ -79,6 +81,7 @@ class commit_store {
  private:
   commit_store(git_repository* repo, odb_pointer odb, std::vector<git_oid> shallow, std::string shallow_stamp,
                std::shared_ptr<const history_overrides> overrides, mailmap people);
+  [[nodiscard]] static result<commit_store> open_with(git_repository* repo, mailmap people);
   [[nodiscard]] result<object_bytes> object(const git_oid& id, git_object_t kind, std::uint64_t max_bytes) const;
 
   git_repository* repo_;

@@ -9,6 +9,7 @@
 #include "base/ascii/ascii.hpp"
 #include "base/bytes/digest.hpp"
 #include "os/disk/descriptor_limit.hpp"
+#include "sources/git/reference_lookup.hpp"
 #include "sources/git/text_encoding.hpp"
 #include "sources/git/work_tree.hpp"
 
@@ -44,11 +45,17 @@ std::optional<name_and_email> pop_person(std::string_view& line) {
 
 /// The text of `.mailmap` at HEAD; empty if there is none.
 std::string read_at_head(git_repository* repo) {
+  const auto head = resolve_reference(repo, "HEAD");
   git_object* raw = nullptr;
-  const int code = git_revparse_single(&raw, repo, (std::string("HEAD:") + mailmap_name).c_str());
-  const object_pointer object(raw);
+  if (!head || !head->id || git_object_lookup(&raw, repo, &*head->id, GIT_OBJECT_COMMIT) < 0) {
+    git_error_clear();
+    return {};
+  }
+  const object_pointer commit(raw);
+  const int code = git_object_lookup_bypath(&raw, commit.get(), mailmap_name, GIT_OBJECT_BLOB);
   git_error_clear();
-  if (code < 0 || git_object_type(raw) != GIT_OBJECT_BLOB) return {};
+  if (code < 0) return {};
+  const object_pointer object(raw);
   const auto* const blob = reinterpret_cast<const git_blob*>(raw);
   const auto size = static_cast<std::uint64_t>(git_blob_rawsize(blob));
   if (size > max_mailmap_bytes) return {};
@@ -76,7 +83,7 @@ mailmap mailmap::parse(std::string_view text) {
     remaining.remove_prefix(std::min(line.size() + 1, remaining.size()));
     if (line.starts_with('#')) continue;
     const auto proper = pop_person(line);
-    if (!proper) continue;
+    if (!proper || proper->email.empty()) continue;
     const auto recorded = pop_person(line);
     const auto& key = recorded ? *recorded : *proper;
     // Of one address, only the name can be replaced.

@@ -241,7 +241,7 @@ class revision_resolver {
   }
 
   result<revision> walk_steps(const parsed_revision& parsed, git_oid start, bool is_fixed) const {
-    const auto store = commit_store::open(repo_);
+    const auto store = commit_store::open_without_people(repo_);
     if (!store) return prefix_error(store.error());
     std::size_t steps_left = max_steps_back;
     auto node = store->read(start);

@@ -319,7 +319,7 @@ class working_comparison {
   result<tree_pointer> head_tree() {
     HONDANA_TRY(const auto head, head_of(repo_));
     if (!head.commit) return tree_pointer();  // no commit yet
-    HONDANA_TRY(const auto store, commit_store::open(repo_));
+    HONDANA_TRY(const auto store, commit_store::open_without_people(repo_));
     const auto commit = store.read(*head.commit);
     if (!commit) {
       return fail(

@@ -82,6 +82,43 @@ TEST(git_as_git_shows, attributes_in_a_link_are_not_read) {
   EXPECT_THAT(changes_of(made), HasSubstr("- `x.bat`: modified, +1 -1\n"));
 }
 
+TEST(git_as_git_shows, attributes_in_a_fifo_are_not_opened) {
+  made_repository made;
+  made.write("x.bat", "one\n");
+  made.commit("first");
+  ASSERT_EQ(::mkfifo((made.path() + "/.gitattributes").c_str(), 0600), 0);
+  made.write("x.bat", "two\n");
+  EXPECT_THAT(changes_of(made), HasSubstr("- `x.bat`: modified, +1 -1\n"));
+}
+
+TEST(git_as_git_shows, media_types_are_those_of_the_files_source) {
+  made_repository made;
+  std::string packets;
+  for (int i = 0; i < 20; ++i) packets += "\x47\x40" + std::string(1, '\0') + '\x10' + std::string(184, '\0');
+  made.write("clip.ts", packets);
+  made.write("code.ts", "export const a: number = 1;\n");
+  made.write("large.ts", std::string(300 << 10, ' '));
+  made.write("Makefile", "all:\n");
+  made.write("run.sh", "true\n");
+  made.write("sheet.xlsx", std::string("PK\3\4\0\0", 6));
+  made.write("start", "#!/usr/bin/python3\n");
+  made.commit("first");
+  const served_repository shelf(made);
+  children_request request;
+  request.uri = "git://shelf/tree/HEAD";
+  const auto page = shelf.provider().children(request);
+  ASSERT_TRUE(page);
+  std::vector<std::string> listed, read;
+  for (const auto& entry : page->entries) {
+    listed.push_back(entry.mime_type);
+    read.push_back(shelf.read(entry.uri).contents.at(0).mime_type);
+  }
+  const std::string sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+  EXPECT_THAT(read, ElementsAre("text/x-makefile", "video/mp2t", "text/typescript", "text/typescript", "text/x-shellscript",
+                                sheet, "text/x-python"));
+  EXPECT_THAT(listed, ElementsAre("text/x-makefile", "video/mp2t", "text/typescript", "", "text/x-shellscript", sheet, ""));
+}
+
 TEST(git_as_git_shows, encodings_of_the_work_tree_and_lfs_are_those_that_git_stores) {
   made_repository made;
   made.write(".gitattributes", "*.u16 working-tree-encoding=UTF-16LE\n*.big filter=lfs\n");

@@ -38,7 +38,7 @@ TEST(git_mailmap, all_four_forms_are_applied_without_regard_to_case) {
 }
 
 TEST(git_mailmap, malformed_lines_map_nothing) {
-  for (const char* text : {"", "\n\n", "no address\n", "Name <open\n", "> <\n", "<a@b>\n", "# Ann <a@b>\n"}) {
+  for (const char* text : {"", "\n\n", "no address\n", "Name <open\n", "> <\n", "Ann <> <a@b>\n", "<a@b>\n", "# Ann <a@b>\n"}) {
     EXPECT_EQ(mailmap::parse(text).stamp(), "") << text;
     EXPECT_EQ(mapped(mailmap::parse(text), "n", "a@b"), "n <a@b>") << text;
   }

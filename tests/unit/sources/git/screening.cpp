@@ -80,6 +80,18 @@ TEST(git_screening, keeps_nothing_that_names_a_file_or_a_program) {
             (std::vector<std::string>{"core.bare", "remote.o.url", "remote.o.fetch", "branch.b.c.remote", "branch.b.c.merge"}));
 }
 
+TEST(git_screening, keeps_settings_that_decide_how_contents_are_compared) {
+  const auto screened = screen_config(
+      "[core]\nautocrlf=input\neol=lf\nsafecrlf=true\nuseReplaceRefs=false\n[diff]\nrenameLimit=5\nrenames=false\n"
+      "[remote \"o\"]\npromisor=true\n",
+      "config");
+  ASSERT_TRUE(screened);
+  std::vector<std::string> names;
+  for (const auto& entry : screened->allowed) names.push_back(entry.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"core.autocrlf", "core.eol", "core.usereplacerefs", "diff.renamelimit",
+                                             "remote.o.promisor"}));
+}
+
 TEST(git_screening, says_what_is_malformed_and_quotes_no_more_than_is_of_use) {
   const auto why = refused_config("[core]\nbare = false\nbare false\n");
   EXPECT_EQ(why.code, errc::invalid_argument);

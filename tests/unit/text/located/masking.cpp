@@ -143,6 +143,11 @@ std::vector<std::string> written_in(config_format how, const std::string& text) 
       [[fallthrough]];
     case config_format::ini:
     case config_format::systemd:
+    case config_format::gitconfig:
+    case config_format::editorconfig:
+    case config_format::desktop:
+    case config_format::configparser:
+    case config_format::compose_env:
       if (is_one_line(without_end(text))) out.push_back("[a]\nnote = " + without_end(text) + "\n");
       if (how == config_format::dotenv && !out.empty()) out.back().erase(0, out.back().starts_with("[a]\n") ? 4 : 0);
       break;
