@@ -40,12 +40,12 @@ inline constexpr std::size_t max_layers = 16;
 
 /// The options of a set.
 struct options {
-  std::string name;                   ///< Of the set: a-z, 0-9 and `-`.
-  std::vector<std::string> paths;     ///< Absolute paths of files and folders.
-  std::vector<std::string> include;   ///< Patterns as in `.gitignore`. If there are any, only matches are served from folders.
-  std::vector<std::string> exclude;   ///< Patterns of files and subfolders that are not served from folders.
-  std::vector<std::string> allow;     ///< Patterns of files and subfolders that are served despite names of credential files.
-  std::vector<format_rule> formats;   ///< The first match decides; without one, the name of the file.
+  std::string name;                  ///< Of the set: a-z, 0-9 and `-`.
+  std::vector<std::string> paths;    ///< Absolute paths of files and folders.
+  std::vector<std::string> include;  ///< Patterns as in `.gitignore`. If there are any, only matches are served from folders.
+  std::vector<std::string> exclude;  ///< Patterns of files and subfolders that are not served from folders.
+  std::vector<std::string> allow;    ///< Patterns of files and subfolders that are served despite names of credential files.
+  std::vector<format_rule> formats;  ///< The first match decides; without one, the name of the file.
   /// The format of environment files: `dotenv` or `compose_env`.
   located::config_format environment_format = located::config_format::dotenv;
   bool show_hidden = false;           ///< Whether names with a leading dot are served from folders.

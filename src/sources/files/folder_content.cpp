@@ -187,7 +187,8 @@ result<std::optional<resource_content>> read_small_text(const served_root& root,
 
 /// The error for a folder all of whose entries fail.
 tl::unexpected<failure> entries_fail(const std::string& requested_uri) {
-  return tl::unexpected(to_failure({disk::lookup_error_kind::system_error, 0, "none of its entries can be accessed"}, requested_uri));
+  return tl::unexpected(
+      to_failure({disk::lookup_error_kind::system_error, 0, "none of its entries can be accessed"}, requested_uri));
 }
 
 }  // namespace

@@ -229,8 +229,9 @@ bool is_partial_clone(git_repository* repo) {
 }
 
 std::string_view missing_object_reason(git_repository* repo) {
-  return is_partial_clone(repo) ? "is missing: it was not fetched into this partial clone; run `git fetch --refetch` in the repository"
-                                : "is missing from this repository; run `git fsck` for details";
+  return is_partial_clone(repo)
+             ? "is missing: it was not fetched into this partial clone; run `git fetch --refetch` in the repository"
+             : "is missing from this repository; run `git fsck` for details";
 }
 
 result<odb_pointer> open_odb(git_repository* repo) {

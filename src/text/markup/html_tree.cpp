@@ -150,8 +150,8 @@ class tree_memory {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kept_elements{"br", "h1",     "h2",    "h3",       "h4",   "h5",
-                                                         "h6", "script", "style", "textarea", "title"};
+constexpr std::array<std::string_view, 11> unchanged_elements{"br", "h1",     "h2",    "h3",       "h4",   "h5",
+                                                              "h6", "script", "style", "textarea", "title"};
 constexpr std::array<std::string_view, 27> paragraph_elements{
     "address", "article",  "aside",  "blockquote", "caption", "dd",     "details", "div", "dl",
     "dt",      "fieldset", "figure", "footer",     "form",    "header", "hr",      "li",  "main",
@@ -180,7 +180,7 @@ std::string flatten(std::string_view html) {
       ++position;
       continue;
     }
-    const auto name = (tag.is_end ? "/" : "") + (contains(kept_elements, tag.name)        ? tag.name
+    const auto name = (tag.is_end ? "/" : "") + (contains(unchanged_elements, tag.name)   ? tag.name
                                                  : contains(paragraph_elements, tag.name) ? "p"
                                                                                           : "!");
     overwrite_tag(out, position, tag.end, name);

@@ -54,7 +54,8 @@ TEST_F(many_variables, of_a_file_are_taken_up_to_the_cap_and_remarked) {
 
 TEST_F(many_variables, replace_tables_and_what_stands_in_their_way) {
   write("conf/app.env", "P_A=1\nP_A__B=2\nP_A__C=3\nP_D__E__F=4\nP_D__E=5\nP_D__E__G=6\n");
-  const auto from = serve("path = \"conf\"\nwatch = false\n[[layer]]\nname = \"e\"\nenv_prefix = \"P_\"\nfile = \"conf/app.env\"\n");
+  const auto from =
+      serve("path = \"conf\"\nwatch = false\n[[layer]]\nname = \"e\"\nenv_prefix = \"P_\"\nfile = \"conf/app.env\"\n");
   EXPECT_EQ(*json_at(*from, "config://conf/layers/e").find("value"), json(R"({"a":{"b":"2","c":"3"},"d":{"e":{"g":"6"}}})"));
   write("conf/app.env", "P_A=7\n");
   EXPECT_EQ(*json_at(*from, "config://conf/layers/e").find("value"), json(R"({"a":"7"})"));
