@@ -275,7 +275,8 @@ class html_reader {
           const auto tag = node.v.element.tag;
           if (node.v.element.tag_namespace != GUMBO_NAMESPACE_HTML) return next_node::after;
           if (tag == GUMBO_TAG_BASE && !base_) {
-            if (const auto* target = find_attribute(node.v.element, "href")) base_ = trim(target);
+            const auto* target = find_attribute(node.v.element, "href");
+            if (target != nullptr && std::strlen(target) <= max_target_bytes) base_ = trim(target);
           }
           if (heading_level(tag) != 0 || tag == GUMBO_TAG_TABLE)
             mark_cell(cell_content::headings_or_tables);
@@ -638,27 +639,45 @@ class html_reader {
 
 }  // namespace
 
-std::string all_text_of_html(std::string_view html) {
+namespace {
+
+/// Texts of scripts and comments may have tags, too, which are removed once.
+void append_all_text(std::string& out, std::string_view html, bool is_inner) {
   const html_tree tree(html);
-  std::string text;
-  const auto separate = [&text](const GumboNode& node) {
+  const auto separate = [&out](const GumboNode& node) {
     if (node.type != GUMBO_NODE_ELEMENT && node.type != GUMBO_NODE_TEMPLATE) return;
     const auto& element = node.v.element;
     if (line_breaks(element) != 0 || heading_level(element.tag) != 0 || is_list(element.tag) || is_preformatted(element.tag) ||
         is_dropped(element.tag) || element.tag == GUMBO_TAG_BR || element.tag == GUMBO_TAG_TITLE)
-      text += '\n';
+      out += '\n';
+  };
+  const auto append = [&out, is_inner](std::string_view text) {
+    if (is_inner || text.find('<') == std::string_view::npos)
+      out += text;
+    else
+      append_all_text(out, text, true);
   };
   visit_nodes(
       tree.document(),
       [&](const GumboNode& node) {
         separate(node);
-        if (is_text(node)) text += node.v.text.text;
+        if (is_text(node)) append(node.v.text.text);
         // Blank comments replace tags if the tree is flat.
-        if (node.type == GUMBO_NODE_COMMENT && !is_blank(node.v.text.text))
-          text.append(1, '\n').append(node.v.text.text).append(1, '\n');
+        if (node.type == GUMBO_NODE_COMMENT && !is_blank(node.v.text.text)) {
+          out += '\n';
+          append(node.v.text.text);
+          out += '\n';
+        }
         return next_node::inside;
       },
       separate);
+}
+
+}  // namespace
+
+std::string all_text_of_html(std::string_view html) {
+  std::string text;
+  append_all_text(text, html, false);
   return text;
 }
 
