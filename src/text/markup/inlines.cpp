@@ -371,12 +371,10 @@ class inline_reader {
       return;
     }
     std::fill_n(output_.begin() + static_cast<std::ptrdiff_t>(opening.output_position), opening.is_image ? 2 : 1, placeholder);
-    if (!opening.is_image) {
-      // Links cannot contain links. URLs inside this link are part of its text.
-      while (!links_.empty() && links_.back().begin >= opening.output_position && !links_.back().value.is_image)
-        links_.pop_back();
-      no_links_below_ = brackets_.size();
-    }
+    // Links and the texts of pictures cannot contain links. URLs inside are part of the text.
+    while (!links_.empty() && links_.back().begin >= opening.output_position && !links_.back().value.is_image)
+      links_.pop_back();
+    if (!opening.is_image) no_links_below_ = brackets_.size();
     links_.push_back({{std::move(target), {}, line_, opening.is_image}, opening.output_position, output_.size()});
     const auto skipped = text_.substr(position_, link_end - position_);
     line_ += static_cast<std::size_t>(std::count(skipped.begin(), skipped.end(), '\n'));
@@ -473,7 +471,10 @@ class inline_reader {
 
   void read_bare_url() {
     const char previous = position_ == 0 ? ' ' : text_[position_ - 1];
-    const auto end = ascii::is_letter(previous) || ascii::is_digit(previous) ? position_ : end_of_url(text_, position_);
+    auto end = ascii::is_letter(previous) || ascii::is_digit(previous) ? position_ : end_of_url(text_, position_);
+    // In the text of a link, a bracket ends the URL: [https://e.x](https://e.x)
+    const auto bracket = brackets_.empty() ? std::string_view::npos : text_.substr(position_, end - position_).find(']');
+    if (bracket != std::string_view::npos) end = end_of_url(text_.substr(0, position_ + bracket), position_);
     if (end == position_) return copy(1);
     const auto url = text_.substr(position_, end - position_);
     const auto begin = output_.size();

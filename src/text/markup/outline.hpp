@@ -41,7 +41,7 @@ struct outline {
   std::string title{};              ///< From the front matter or the first heading; empty: none.
   std::vector<section> sections{};  ///< In text order; without headings in code blocks, comments and front matter.
   std::vector<link> links{};
-  std::size_t front_matter_end = 0;  ///< Bytes of the front matter (YAML between `---` lines) before the text. 0: none.
+  std::size_t front_matter_end = 0;  ///< Bytes of the front matter before the text (see `find_front_matter`). 0: none.
   bool is_truncated = false;
 };
 

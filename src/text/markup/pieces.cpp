@@ -2,6 +2,8 @@
 #include "text/markup/pieces.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <vector>
 
 #include "base/ascii/ascii.hpp"
@@ -101,26 +103,71 @@ std::string_view trim_end(std::string_view text) noexcept {
   return text;
 }
 
+/// The member `title`; empty: none. No value: the YAML is not a mapping.
+std::optional<std::string> read_yaml_title(std::string_view yaml) {
+  const auto parsed = front_matter::parse_yaml(yaml);
+  if (parsed && parsed->as_object() == nullptr && !is_blank(yaml) && trim(yaml).front() != '#') return std::nullopt;
+  const auto* title = parsed ? parsed->find("title") : nullptr;
+  const auto* title_text = title == nullptr ? nullptr : title->as_string();
+  return title_text == nullptr ? std::string() : *title_text;
+}
+
+/// The value of `title = "text"` or `title = 'text'` above the first table; empty: none. No value: there is not one key.
+std::optional<std::string> read_toml_title(std::string_view toml) {
+  bool has_keys = is_blank(toml);
+  line_reader lines(toml);
+  for (text_line line; lines.read(line);) {
+    auto content = trim(toml.substr(line.begin, line.end - line.begin));
+    if (content.starts_with('#')) continue;
+    if (content.starts_with('[')) return std::string();
+    const auto sign = content.find('=');
+    if (sign == std::string_view::npos) continue;
+    has_keys = true;
+    if (trim(content.substr(0, sign)) != "title") continue;
+    content = trim(content.substr(sign + 1));
+    const char quote = content.empty() ? '\0' : content.front();
+    if (quote != '"' && quote != '\'') return std::string();
+    std::string title;
+    for (std::size_t position = 1; position < content.size() && content[position] != quote; ++position) {
+      const bool is_escape = quote == '"' && content[position] == '\\' && position + 1 < content.size();
+      const char c = content[is_escape ? ++position : position];
+      const std::size_t digits = !is_escape ? 0 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+      if (digits != 0 && content.size() - position > digits) {
+        std::uint32_t point = 0;
+        (void)std::from_chars(content.data() + position + 1, content.data() + position + 1 + digits, point, 16);
+        append_utf8(title, point);
+        position += digits;
+      } else {
+        title += is_escape && ascii::is_lower(c) ? ' ' : c;
+      }
+    }
+    return title;
+  }
+  if (!has_keys) return std::nullopt;
+  return std::string();
+}
+
 }  // namespace
 
 std::optional<piece> find_front_matter(std::string_view text) {
   line_reader lines(text, text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   text_line line;
-  if (!lines.read(line) || trim_end(text.substr(line.begin, line.end - line.begin)) != "---") return std::nullopt;
+  if (!lines.read(line)) return std::nullopt;
+  const auto fence = trim_end(text.substr(line.begin, line.end - line.begin));
+  const bool is_toml = fence == "+++";
+  if (fence != "---" && !is_toml) return std::nullopt;
   const auto begin = line.next;
   while (lines.read(line) && line.begin - begin <= front_matter::max_yaml_bytes) {
     const auto mark = trim_end(text.substr(line.begin, line.end - line.begin));
-    if (mark != "---" && mark != "...") continue;
+    if (mark != fence && (is_toml || mark != "...")) continue;
     piece result;
     result.kind = piece_kind::front_matter;
     result.end = line.next;
     result.last_line = line.number;
-    const auto yaml = text.substr(begin, line.begin - begin);
-    const auto parsed = front_matter::parse_yaml(yaml);
-    if (parsed && parsed->as_object() == nullptr && !is_blank(yaml) && trim(yaml).front() != '#') return std::nullopt;
-    const auto* title = parsed ? parsed->find("title") : nullptr;
-    const auto* title_text = title == nullptr ? nullptr : title->as_string();
-    if (title_text != nullptr) result.heading = utf8_prefix(trim(*title_text), max_heading_bytes);
+    const auto title = is_toml ? read_toml_title(text.substr(begin, line.begin - begin))
+                               : read_yaml_title(text.substr(begin, line.begin - begin));
+    if (!title) return std::nullopt;
+    result.heading = utf8_prefix(trim(*title), max_heading_bytes);
     return result;
   }
   return std::nullopt;

@@ -133,9 +133,10 @@ class outline_builder final : public markup_listener {
   std::unordered_map<std::string, std::size_t> id_counts_{};
 };
 
-/// Finds the front matter and returns it as a piece. `end`: where the text after it begins. `heading`: the member `title`, if
-/// it is a text. Malformed YAML is front matter, too. No value: no closing line within 64 KiB, or the content is YAML but not a
-/// mapping, such as a paragraph between two rules.
+/// Finds the front matter and returns it as a piece: YAML between lines `---`, or TOML between lines `+++` as in Hugo. `end`:
+/// where the text after it begins. `heading`: the member `title`, if it is a text. Malformed YAML is front matter, too. No
+/// value: no closing line within 64 KiB, or the content is YAML but not a mapping, such as a paragraph between two rules, or
+/// TOML without keys.
 [[nodiscard]] std::optional<piece> find_front_matter(std::string_view text);
 
 }  // namespace hondana::markup

@@ -121,6 +121,28 @@ TEST(markdown, front_matter_that_is_wrong_is_passed_over_or_is_text) {
   EXPECT_EQ(of("\xEF\xBB\xBF# With a mark\r\n\r\ntext\r\n").title, "With a mark");
 }
 
+TEST(markdown, links_may_have_urls_as_text) {
+  EXPECT_EQ(links_of(of("[https://e.x/a](https://e.x/b) [![http://i.x](i.png)](http://e.x)\n[see http://e.x][l] [http://e.x/] "
+                        "https://e.x/a]b\n\n[l]: m\n")),
+            "1 https://e.x/b [https://e.x/a]\n1 ! i.png [http://i.x]\n1 http://e.x [http://i.x]\n2 m [see http://e.x]\n"
+            "2 http://e.x/ [http://e.x/]\n2 https://e.x/a]b [https://e.x/a]b]\n");
+}
+
+TEST(markdown, front_matter_may_be_toml) {
+  const std::string text =
+      "+++\ndate = 2026-01-31\ntitle = \"The \\\"big\\\" \\u3042 guide\" # comment\n[menu]\ntitle = \"no\"\n+++\n# First\n";
+  const auto made = of(text);
+  EXPECT_EQ(made.title, "The \"big\" あ guide");
+  EXPECT_EQ(headings_of(made), "1 First #first\n");
+  EXPECT_EQ(made.front_matter_end, text.find("# First"));
+  EXPECT_EQ(of("+++\ntitle = 'a\\b'\n+++\n# A\n").title, "a\\b");
+  EXPECT_EQ(of("+++\n[menu]\ntitle = 'no'\n+++\n# A\n").title, "A");
+  EXPECT_EQ(of("+++\ntitle = [1]\n+++\n# A\n").title, "A");
+  EXPECT_EQ(of("+++\ntitle = \"open\\\n+++\n# A\n").title, "open\\");
+  EXPECT_EQ(of("+++\n# A\n+++\n").front_matter_end, 0u);
+  EXPECT_EQ(of("+++\ntitle = 'never closed'\n# A\n").front_matter_end, 0u);
+}
+
 TEST(markdown, outlines_have_caps) {
   std::string text;
   for (int at = 0; at < 10'500; ++at) text += "# a\n[l](m)\n";
