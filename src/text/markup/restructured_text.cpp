@@ -1,145 +1,93 @@
-/// Reads reStructuredText.
+/// Reads blocks of reStructuredText.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ascii/ascii.hpp"
 #include "text/markup/characters.hpp"
-#include "text/markup/inlines.hpp"
 #include "text/markup/pieces.hpp"
+#include "text/markup/restructured_inlines.hpp"
 
 namespace hondana::markup {
-
-/// The addresses of `.. _name: address`, keyed by `normalize_label(name)`.
-[[nodiscard]] link_definitions collect_targets(std::string_view text);
-
-/// Reads inline markup. Links are `` `text <url>`_ ``, `` `name`_ `` with a known target, bare URLs, and the roles `:doc:`,
-/// `:ref:`, `:numref:` and `:download:` with their target as written.
-[[nodiscard]] inline_text read_roles(std::string_view text, std::size_t line, const link_definitions& definitions);
-
 namespace {
 
-constexpr std::size_t max_targets = 10'000;
-constexpr std::size_t max_role_bytes = 2 * max_target_bytes;
-constexpr std::array<std::string_view, 4> linking_roles{"doc", "ref", "numref", "download"};
+/// Shorter adornments may be text.
+constexpr std::size_t min_adornment_bytes = 4;
 
-/// Splits `text <target>`. Without angle brackets, text and target are the same.
-void split_link(std::string_view content, std::string_view& text, std::string_view& target) noexcept {
-  text = target = trim(content);
-  if (!text.ends_with('>')) return;
-  const auto open = text.rfind('<');
-  if (open == std::string_view::npos) return;
-  target = text.substr(open + 1, text.size() - open - 2);
-  text = trim(text.substr(0, open));
-  if (text.empty()) text = target;
+std::string_view without_end_spaces(std::string_view line) noexcept {
+  while (!line.empty() && ascii::is_space(line.back())) line.remove_suffix(1);
+  return line;
 }
 
-/// The end of a `:role:` at `position`; `position` if there is none.
-std::size_t end_of_role(std::string_view text, std::size_t position, std::string_view& name) noexcept {
-  auto end = position + 1;
-  while (
-      end < text.size() && end - position < 40 &&
-      (ascii::is_letter(text[end]) || ascii::is_digit(text[end]) || text[end] == '-' || text[end] == ':' || text[end] == '_')) {
-    if (text[end] == ':' && end + 1 < text.size() && text[end + 1] == '`') {
-      name = text.substr(position + 1, end - position - 1);
-      return end + 1;
-    }
-    ++end;
+/// Whether a line consists of one repeated mark, as under titles.
+bool is_adornment(std::string_view line) noexcept {
+  line = without_end_spaces(line);
+  return !line.empty() && is_punctuation(line.front()) && line.find_first_not_of(line.front()) == std::string_view::npos;
+}
+
+bool is_indented(std::string_view line) noexcept { return !line.empty() && ascii::is_blank(line.front()); }
+
+/// Whether a line begins with this marker and a space, or consists of it.
+bool has_marker(std::string_view line, std::size_t bytes) noexcept {
+  return bytes > 0 && (line.size() == bytes || (line.size() > bytes && line[bytes] == ' '));
+}
+
+std::size_t bullet_length(std::string_view line) noexcept {
+  if (line.front() == '-' || line.front() == '*' || line.front() == '+') return 1;
+  constexpr std::array<std::string_view, 3> bullets{"•", "‣", "⁃"};
+  const auto* bullet =
+      std::find_if(bullets.begin(), bullets.end(), [line](std::string_view known) { return line.starts_with(known); });
+  return bullet == bullets.end() ? 0 : bullet->size();
+}
+
+/// The length of `1.`, `a)`, `(iv)` or `#.`; 0: none.
+std::size_t enumerator_length(std::string_view line) noexcept {
+  const std::size_t begin = line.starts_with('(') ? 1 : 0;
+  auto end = begin;
+  while (end < line.size() && ascii::is_digit(line[end])) ++end;
+  if (end == begin) end = std::min(line.find_first_not_of("ivxlcdmIVXLCDM", begin), line.size());
+  if (end == begin && end < line.size() && (ascii::is_letter(line[end]) || line[end] == '#')) ++end;
+  const bool is_closed = end > begin && end < line.size() && (line[end] == ')' || (begin == 0 && line[end] == '.'));
+  return is_closed ? end + 1 : 0;
+}
+
+/// `:name: value`
+bool is_field(std::string_view line) noexcept {
+  if (line.size() < 3 || line.front() != ':' || line[1] == ':' || line[1] == ' ') return false;
+  for (auto end = line.find(':', 1); end != std::string_view::npos; end = line.find(':', end + 1)) {
+    const bool is_end = end + 1 == line.size() || line[end + 1] == ' ';
+    if (is_end && line[end - 1] != '\\' && line[end - 1] != ' ') return true;
+    // A role: :name:`text`
+    if (end + 1 < line.size() && line[end + 1] == '`') return false;
   }
-  return position;
+  return false;
 }
 
-}  // namespace
-
-link_definitions collect_targets(std::string_view text) {
-  link_definitions targets;
-  if (text.find(".. _") == std::string_view::npos) return targets;
-  line_reader lines(text);
-  for (text_line line; targets.size() < max_targets && lines.read(line);) {
-    auto content = text.substr(line.begin, line.end - line.begin);
-    if (!content.starts_with(".. _")) continue;
-    content.remove_prefix(4);
-    const bool is_quoted = content.starts_with('`');
-    const auto end = is_quoted ? content.find("`: ", 1) : content.find(": ");
-    if (end == std::string_view::npos) continue;
-    const auto address = trim(content.substr(end + 2));
-    auto label = normalize_label(content.substr(is_quoted ? 1 : 0, end - (is_quoted ? 1 : 0)));
-    if (!label.empty() && !address.empty() && address.size() <= max_target_bytes) targets.emplace(std::move(label), address);
-  }
-  return targets;
+/// `-o  text` and `--option=value  text`; texts that begin in the next line do not count.
+bool is_option(std::string_view line) noexcept {
+  const bool is_dash = line.size() > 3 && line.front() == '-' && (line[1] == '-' || ascii::is_alphanumeric(line[1]));
+  return is_dash && line.find("  ") != std::string_view::npos;
 }
 
-inline_text read_roles(std::string_view text, std::size_t line, const link_definitions& definitions) {
-  inline_text result;
-  const auto add_lines = [&](std::size_t begin, std::size_t end) {
-    line += static_cast<std::size_t>(
-        std::count(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
-  };
-  for (std::size_t position = 0; position < text.size();) {
-    const char c = text[position];
-    if (c == '\n') {
-      ++line;
-      result.text += ' ';
-      ++position;
-      continue;
-    }
-    std::string_view role;
-    const auto open = c == ':' ? end_of_role(text, position, role) : position;
-    if (open < text.size() && text[open] == '`') {
-      const bool is_literal = text.substr(open).starts_with("``");
-      const auto mark = is_literal ? std::string_view("``") : std::string_view("`");
-      const auto close = text.substr(0, open + max_role_bytes).find(mark, open + mark.size());
-      if (close != std::string_view::npos) {
-        const auto content = text.substr(open + mark.size(), close - open - mark.size());
-        auto end = close + mark.size();
-        std::string_view link_text = content;
-        std::string_view target;
-        if (!is_literal) split_link(content, link_text, target);
-        const bool is_reference = !is_literal && role.empty() && end < text.size() && text[end] == '_';
-        while (is_reference && end < text.size() && text[end] == '_') ++end;
-        std::string address(target);
-        if (is_reference && target == link_text) {
-          const auto definition = definitions.find(normalize_label(target));
-          address = definition == definitions.end() ? std::string() : definition->second;
-        }
-        const bool is_link = is_reference || std::find(linking_roles.begin(), linking_roles.end(), role) != linking_roles.end();
-        if (is_link && !address.empty()) result.links.push_back({std::move(address), std::string(link_text), line, false});
-        result.text.append(link_text);
-        add_lines(position, end);
-        position = end;
-        continue;
-      }
-    }
-    if (c == 'h' && (position == 0 || !ascii::is_letter(text[position - 1]))) {
-      const auto end = end_of_url(text, position);
-      if (end != position) {
-        const std::string url(text.substr(position, end - position));
-        result.links.push_back({url, url, line, false});
-        result.text.append(url);
-        position = end;
-        continue;
-      }
-    }
-    if (c == '\\' && position + 1 < text.size() && is_punctuation(text[position + 1])) {
-      result.text += text[position + 1];
-      position += 2;
-      continue;
-    }
-    if (c != '*') result.text += c;
-    ++position;
-  }
-  return result;
+/// `+---+---+`
+bool is_grid_border(std::string_view line) noexcept {
+  return line.size() >= 4 && line.starts_with("+-") && line.ends_with("-+") &&
+         line.find_first_not_of("-+") == std::string_view::npos;
 }
-
-namespace {
+/// `==== ====`, which begins a simple table; a border inside it may be one run.
+bool is_simple_border(std::string_view line) noexcept {
+  return line.starts_with('=') && line.find_first_not_of("= ") == std::string_view::npos;
+}
 
 class restructured_reader {
  public:
-  restructured_reader(std::string_view text, markup_listener& listener, link_definitions targets)
-      : targets_(std::move(targets)), collector_(text, listener), lines_(text) {}
+  restructured_reader(std::string_view text, markup_listener& listener, const restructured_definitions& definitions)
+      : definitions_(definitions), collector_(text, listener), lines_(text) {}
 
   void read() {
     if (auto front_matter = find_front_matter(collector_.text())) {
@@ -154,107 +102,220 @@ class restructured_reader {
   }
 
  private:
-  static std::size_t indent_of(std::string_view raw) noexcept { return std::min(raw.find_first_not_of(" \t"), raw.size()); }
-
-  /// The character that an adornment line repeats; 0: not an adornment.
-  static char adornment_of(std::string_view raw) noexcept {
-    while (!raw.empty() && ascii::is_space(raw.back())) raw.remove_suffix(1);
-    if (raw.size() < 2 || !is_punctuation(raw.front()) || raw.find_first_not_of(raw.front()) != std::string_view::npos)
-      return 0;
-    return raw.front();
-  }
+  /// An adornment of a title. Each style has a level, by its first use.
+  struct title_style {
+    char mark = 0;
+    bool has_overline = false;
+    bool operator==(const title_style&) const = default;
+  };
 
   void read_line(const text_line& line) {
-    const auto raw = collector_.content_of(line);
-    const auto content = trim(raw);
-    if (content.empty()) {
+    const auto raw = without_end_spaces(collector_.content_of(line));
+    if (raw.empty()) {
+      is_paragraph_ = is_grid_ = false;
+      quote_ = 0;
       if (!collector_.is_open(piece_kind::code)) finish();
       return;
     }
-    const auto indent = indent_of(raw);
+    const auto indent = raw.find_first_not_of(" \t");
     if (is_literal_) {
       if (indent > literal_indent_) return collector_.extend(literal_kind_, line);
+      // A literal block without indentation: each line begins with the same mark.
+      const bool may_be_quoted = literal_kind_ == piece_kind::code && !collector_.is_open(piece_kind::code);
       is_literal_ = false;
       finish();
+      if (may_be_quoted && indent == 0 && is_punctuation(raw.front())) quote_ = raw.front();
     }
-    if (raw.starts_with(".. ") || content == "..") return read_explicit_markup(line, trim(raw.substr(2)));
-    if (!collector_.is_open(piece_kind::prose) && read_heading(line, raw)) return;
-    collector_.extend(piece_kind::prose, line);
-    if (content.ends_with("::")) {
-      next_literal_indent_ = indent;
-      literal_follows_ = true;
+    if (quote_ != 0) {
+      if (raw.front() == quote_) return collector_.extend(piece_kind::code, line);
+      quote_ = 0;
+      finish();
     }
+    if (indent > 0) {
+      is_paragraph_ = false;
+      return add_prose(line, raw, indent);
+    }
+    is_grid_ = is_grid_ && (raw.front() == '+' || raw.front() == '|');
+    if (is_paragraph_ || is_grid_) return add_prose(line, raw, 0);
+    begin_block(line, raw);
   }
 
-  bool read_heading(const text_line& line, std::string_view raw) {
-    text_line next_line;
-    text_line third_line;
-    if (!lines_.peek(next_line)) return false;
-    const auto next_content = collector_.content_of(next_line);
-    const char overline = adornment_of(raw);
-    if (overline != 0) {
-      auto ahead = lines_;
-      const bool is_title = !is_blank(next_content) && ahead.read(next_line) && ahead.read(third_line) &&
-                            adornment_of(collector_.content_of(third_line)) == overline &&
-                            display_width(trim(next_content)) <= trim(raw).size();
-      if (is_title) {
-        lines_ = ahead;
-        emit_heading(line, third_line, trim(next_content), overline, true);
-        return true;
-      }
-      if (!is_blank(next_content) || raw.size() < 4) return false;
-      collector_.emit(piece_kind::mark, line);
-      return true;
+  void add_prose(const text_line& line, std::string_view raw, std::size_t indent) {
+    collector_.extend(piece_kind::prose, line);
+    literal_follows_ = raw.ends_with("::");
+    next_literal_indent_ = indent;
+  }
+
+  /// Reads the first line of a block that is not indented.
+  void begin_block(const text_line& line, std::string_view raw) {
+    if (raw.starts_with(".. ") || raw == "..") return read_explicit_markup(line, trim(raw.substr(2)));
+    if (has_marker(raw, 2) && raw.starts_with("__")) {
+      finish();
+      return collector_.emit(piece_kind::mark, line);
     }
-    const char underline = adornment_of(next_content);
-    if (underline == 0 || ascii::is_space(raw.front())) return false;
-    const auto length = trim(next_content).size();
-    if (length < 4 && length < display_width(trim(raw))) return false;
-    (void)lines_.read(next_line);
-    emit_heading(line, next_line, trim(raw), underline, false);
+    if (has_marker(raw, bullet_length(raw)) || is_field(raw) || is_option(raw) || (raw.starts_with("| ") || raw == "|"))
+      return begin_item(line, raw);
+    if (has_marker(raw, 3) && raw.starts_with(">>>")) return begin_paragraph(line, raw);
+    if (is_grid_border(raw)) {
+      is_grid_ = true;
+      return begin_item(line, raw);
+    }
+    if (is_simple_border(raw) && raw.find(' ') != std::string_view::npos) return read_simple_table(line, raw.size());
+    text_line next;
+    const auto next_raw = lines_.peek(next) ? without_end_spaces(collector_.content_of(next)) : std::string_view();
+    if (has_marker(raw, enumerator_length(raw)) &&
+        (next_raw.empty() || is_indented(next_raw) || has_marker(next_raw, enumerator_length(next_raw))))
+      return begin_item(line, raw);
+    if (is_adornment(raw) && read_overline(line, raw)) return;
+    if (read_underlined_title(line, raw, next, next_raw)) return;
+    // The term of a definition list, or a paragraph.
+    if (is_indented(next_raw)) return begin_item(line, raw);
+    begin_paragraph(line, raw);
+  }
+
+  /// Begins a paragraph, which ends at a blank line.
+  void begin_paragraph(const text_line& line, std::string_view raw) {
+    pending_id_.clear();
+    is_paragraph_ = true;
+    add_prose(line, raw, 0);
+  }
+  /// Begins an item of a list, which ends at the next line that is not indented.
+  void begin_item(const text_line& line, std::string_view raw) {
+    pending_id_.clear();
+    add_prose(line, raw, 0);
+  }
+
+  /// Reads a table from its upper border to its last one: the second that follows, or one above a blank line. A table without
+  /// a last border ends at the border before, or with the text.
+  void read_simple_table(const text_line& border, std::size_t bytes) {
+    pending_id_.clear();
+    collector_.extend(piece_kind::prose, border);
+    auto ahead = lines_;
+    std::size_t end = collector_.text().size();
+    int borders = 0;
+    text_line line;
+    while (borders < 2 && ahead.read(line)) {
+      const auto raw = without_end_spaces(collector_.content_of(line));
+      if (!is_simple_border(raw)) continue;
+      end = line.next;
+      text_line next;
+      const bool is_last = !ahead.peek(next) || is_blank(collector_.content_of(next));
+      borders = is_last || raw.size() != bytes ? 2 : borders + 1;
+    }
+    while (lines_.peek(line) && line.begin < end) {
+      (void)lines_.read(line);
+      if (is_blank(collector_.content_of(line)))
+        finish();
+      else
+        collector_.extend(piece_kind::prose, line);
+    }
+    finish();
+  }
+
+  /// Reads a title between two adornments, or an adornment that separates paragraphs. False: the line is text.
+  bool read_overline(const text_line& overline, std::string_view raw) {
+    const bool is_long = raw.size() >= min_adornment_bytes;
+    auto ahead = lines_;
+    text_line title;
+    text_line underline;
+    const auto title_raw = ahead.read(title) ? without_end_spaces(collector_.content_of(title)) : std::string_view();
+    if (title_raw.empty()) {
+      if (is_long) emit_mark(overline);
+      return is_long;
+    }
+    if (is_adornment(title_raw)) {
+      if (is_long) {
+        lines_ = ahead;
+        collector_.extend(piece_kind::prose, overline);
+        collector_.extend(piece_kind::prose, title);
+      }
+      return is_long;
+    }
+    const bool has_underline = ahead.read(underline);
+    const bool is_title = has_underline && without_end_spaces(collector_.content_of(underline)) == raw &&
+                          (is_long || display_width(title_raw) <= raw.size());
+    if (!is_title && !is_long) return false;
+    lines_ = ahead;
+    if (is_title && emit_title(overline, underline, title_raw, {raw.front(), true})) return true;
+    // A wrong title is text.
+    for (const auto& line : {overline, title}) collector_.extend(piece_kind::prose, line);
+    if (has_underline && is_blank(collector_.content_of(underline)))
+      finish();
+    else if (has_underline)
+      collector_.extend(piece_kind::prose, underline);
     return true;
   }
 
-  void emit_heading(const text_line& first, const text_line& last, std::string_view raw, char mark, bool has_overline) {
-    const std::pair<char, bool> style(mark, has_overline);
-    auto match = std::find(styles_.begin(), styles_.end(), style);
-    if (match == styles_.end()) match = styles_.insert(styles_.end(), style);
-    const int level = static_cast<int>(match - styles_.begin()) + 1;
-    auto content = read_roles(raw.substr(0, 4 * max_heading_bytes), first.number, targets_);
-    collector_.emit({piece_kind::heading, first.begin, last.end, first.number, last.number, level,
-                     std::string(utf8_prefix(content.text, max_heading_bytes)), std::move(pending_id_)});
-    pending_id_.clear();
+  bool read_underlined_title(const text_line& line, std::string_view raw, const text_line& underline,
+                             std::string_view underline_raw) {
+    if (!is_adornment(underline_raw)) return false;
+    if (underline_raw.size() < min_adornment_bytes && underline_raw.size() < display_width(raw)) return false;
+    auto skipped = underline;
+    (void)lines_.read(skipped);
+    if (emit_title(line, underline, raw, {underline_raw.front(), false})) return true;
+    collector_.extend(piece_kind::prose, line);
+    collector_.extend(piece_kind::prose, underline);
+    return true;
+  }
+
+  /// Passes on the title of a section. False: its style does not fit, because a level is left out.
+  bool emit_title(const text_line& first, const text_line& last, std::string_view raw, title_style style) {
+    const auto known = std::find(styles_.begin(), styles_.end(), style);
+    const auto level = static_cast<std::size_t>(known - styles_.begin()) + 1;
+    const bool fits = known == styles_.end() ? styles_.size() == level_ : level <= level_ + 1;
+    if (!fits) return false;
+    if (known == styles_.end()) styles_.push_back(style);
+    level_ = level;
+    finish();
+    auto content = read_restructured_inline(utf8_prefix(trim(raw), 4 * max_heading_bytes), first.number, definitions_,
+                                            anonymous_count_, true);
+    collector_.emit({piece_kind::heading, first.begin, last.end, first.number, last.number, static_cast<int>(level),
+                     std::string(utf8_prefix(trim(content.text), max_heading_bytes)), std::exchange(pending_id_, {})});
     for (auto& link : content.links) collector_.emit_link(std::move(link));
+    return true;
+  }
+
+  void emit_mark(const text_line& line) {
+    finish();
+    collector_.emit(piece_kind::mark, line);
   }
 
   /// Reads the content after `..`: a target, a directive or a comment.
   void read_explicit_markup(const text_line& line, std::string_view content) {
-    finish();
-    collector_.emit(piece_kind::mark, line);
-    if (content.starts_with('_')) return read_hyperlink_target(content.substr(1));
+    emit_mark(line);
+    if (content.starts_with('_')) return read_target(content.substr(1));
     const auto colons = content.find("::");
     auto name = colons == std::string_view::npos ? std::string_view() : content.substr(0, colons);
     // A substitution: `.. |name| image:: x`.
     if (name.starts_with('|') && name.find('|', 1) != std::string_view::npos) name = trim(name.substr(name.find('|', 1) + 1));
     const bool is_directive = !name.empty() && name.find_first_of(" \t") == std::string_view::npos;
     const auto argument = is_directive ? trim(content.substr(colons + 2)) : std::string_view();
+    if (is_directive) pending_id_.clear();
     if (name == "image" || name == "figure") collector_.emit_link({std::string(argument), {}, line.number, true});
+    if (name == "include" || name == "literalinclude") collector_.emit_link({std::string(argument), {}, line.number, false});
     const bool is_code = name == "code" || name == "code-block" || name == "sourcecode" || name == "parsed-literal";
     const bool is_hidden = !is_directive || name == "raw" || name == "toctree" || name == "image";
     if (is_directive && !is_code && !is_hidden) return;
+    text_line next;
+    // A comment without text ends at once.
+    if (content.empty() && (!lines_.peek(next) || is_blank(collector_.content_of(next)))) return;
     is_literal_ = true;
     literal_indent_ = 0;
     literal_kind_ = is_code ? piece_kind::code : piece_kind::mark;
   }
 
-  void read_hyperlink_target(std::string_view content) {
-    if (content.starts_with('_')) content.remove_prefix(1);
-    const bool is_quoted = content.starts_with('`');
-    const auto end = is_quoted ? content.find("`:", 1) : content.find(':');
-    if (end == std::string_view::npos) return;
-    const auto name = content.substr(is_quoted ? 1 : 0, end - (is_quoted ? 1 : 0));
-    const auto address = trim(content.substr(end + (is_quoted ? 2 : 1)));
-    if (address.empty()) pending_id_ = utf8_prefix(name, max_heading_bytes);
+  void read_target(std::string_view content) {
+    // The address, or a part of it, may be in the lines below.
+    is_literal_ = true;
+    literal_indent_ = 0;
+    literal_kind_ = piece_kind::mark;
+    std::string_view name;
+    std::string_view address;
+    text_line next;
+    const bool goes_on =
+        lines_.peek(next) && is_indented(collector_.content_of(next)) && !is_blank(collector_.content_of(next));
+    if (read_restructured_target(content, name, address) && address.empty() && !goes_on && name != "_")
+      pending_id_ = utf8_prefix(name, max_heading_bytes);
   }
 
   void finish() {
@@ -266,26 +327,33 @@ class restructured_reader {
       literal_kind_ = piece_kind::code;
     }
     if (piece.kind != piece_kind::prose || !collector_.wants_links()) return;
-    auto content = read_roles(collector_.text().substr(piece.begin, piece.end - piece.begin), piece.first_line, targets_);
+    auto content = read_restructured_inline(collector_.text().substr(piece.begin, piece.end - piece.begin), piece.first_line,
+                                            definitions_, anonymous_count_, false);
     for (auto& link : content.links) collector_.emit_link(std::move(link));
   }
 
-  link_definitions targets_;
+  const restructured_definitions& definitions_;
   piece_collector collector_;
   line_reader lines_;
-  std::vector<std::pair<char, bool>> styles_{};
+  std::vector<title_style> styles_{};
+  std::size_t level_ = 0;  ///< Of the current section.
+  std::size_t anonymous_count_ = 0;
+  bool is_paragraph_ = false;  ///< The last line belongs to a paragraph, which goes on.
+  bool is_grid_ = false;       ///< The last line belongs to a table with a grid.
   bool is_literal_ = false;
   bool literal_follows_ = false;
   std::size_t literal_indent_ = 0;
   std::size_t next_literal_indent_ = 0;
   piece_kind literal_kind_ = piece_kind::code;
+  char quote_ = 0;  ///< The mark before each line of a literal block without indentation; 0: none.
   std::string pending_id_{};
 };
 
 }  // namespace
 
 void read_restructured_text(std::string_view text, markup_listener& listener) {
-  restructured_reader(text, listener, collect_targets(text)).read();
+  const auto definitions = collect_restructured_definitions(text);
+  restructured_reader(text, listener, definitions).read();
 }
 
 }  // namespace hondana::markup

@@ -41,6 +41,85 @@ TEST(asciidoc, links_are_as_they_are_written) {
             "1 https://e.x/a. [A]\n1 https://e.x/b [https://e.x/b]\n1 https://e.x/c [https://e.x/c]\n1 e [E]\n");
 }
 
+TEST(asciidoc, titles_with_underlines_make_sections) {
+  EXPECT_EQ(
+      sections_in(markup_format::asciidoc,
+                  "Manual\n======\n\nNAME\n----\n\ntool - does it\n\nOptions\n-------\n\nUse it.\n\nSub "
+                  "topic\n~~~~~~~~~\n\nDeep\n^^^^^\n\n"
+                  "設定\n--\n\nMuch longer\n-----\n\ncode\n-----\n\nnot one\nNot two\n-------\ncode\n-------\n\n----\n----\n"),
+      "1 Manual #manual 1-36\n2 NAME #name 4-8\n2 Options #options 9-19\n3 Sub topic #sub-topic 14-19\n4 Deep #deep 17-19\n"
+      "2 設定 #設定 20-36\n");
+}
+
+TEST(asciidoc, conditionals_are_evaluated) {
+  EXPECT_EQ(
+      sections_in(
+          markup_format::asciidoc,
+          "= {product} Guide\n:product: Gadget\n\nifndef::nope[]\n== Shown\n\ntext\nendif::[]\n\n== End\n\ntext\n\n[discrete]\n"
+          "== Aside\n\nmore\n"),
+      "1 Gadget Guide #gadget-guide 1-17\n2 Shown #shown 5-9\n2 End #end 10-17\n");
+  EXPECT_EQ(
+      sections_in(
+          markup_format::asciidoc,
+          ":a: 1\n:b:\n:gone: x\n:gone!:\n\nifdef::none[]\n== No 1\n\nifdef::a[]\n== No 2\nendif::[]\nendif::none[]\n\n"
+          "ifdef::none,a[]\n== Yes 1\n\nendif::[]\nifdef::none+a[]\n== No 3\n\nendif::[]\nifeval::[\"{a}\" == \"1\"]\n"
+          "== Yes 2\n\nendif::[]\nifeval::[{a} >= 2]\n== No 4\n\nendif::[]\nifndef::none[== Yes 3]\n\nifdef::gone[== No 5]\n\n"
+          "ifdef::backend-html5[== Yes 4]\n\nifeval::[wrong]\n== Yes 5\n\nendif::[]\n\\ifdef::none[]\n\n== Yes 6\n"),
+      "2 Yes 1 #yes-1 15-22\n2 Yes 2 #yes-2 23-29\n2 Yes 3 #yes-3 30-33\n2 Yes 4 #yes-4 34-36\n2 Yes 5 #yes-5 37-41\n"
+      "2 Yes 6 #yes-6 42-42\n");
+}
+
+TEST(asciidoc, blocks_have_no_sections) {
+  EXPECT_EQ(sections_in(markup_format::asciidoc,
+                        "```lang\n== code\n```\n\n== A\n\n====\n== in an example\n----\n== code\n====\n\n== B\n\n****\n== in a "
+                        "sidebar\n****\n\n"
+                        "|===\n|x\n== in a table\n|===\n== C\n\n[source]\n--\n== code\n--\n[comment]\nno\n== no\n\n"
+                        "////\nifdef::x[]\n////\n== D\n\n++++\n== raw\n"),
+            "2 A #a 5-12\n2 B #b 13-22\n2 C #c 23-35\n2 D #d 36-39\n");
+}
+
+TEST(asciidoc, paragraphs_and_list_items_have_no_sections) {
+  EXPECT_EQ(sections_in(markup_format::asciidoc,
+                        "text\n== No\n// comment\n== No\n\n* item\n== No\n+\n== No\n\nterm::\n\n== No\n\nterm:: text\n\n== "
+                        "A\n.Title of a block\n\n== B\n"
+                        "image::a.png[]\n== C\n\'\'\'\n== D\n:attribute: x\n== E\n* item\n+\n----\ncode\n----\n\n== F\n"),
+            "2 A #a 17-19\n2 B #b 20-21\n2 C #c 22-23\n2 D #d 24-25\n2 E #e 26-32\n2 F #f 33-33\n");
+}
+
+TEST(asciidoc, levels_follow_offsets_and_styles) {
+  EXPECT_EQ(
+      sections_in(markup_format::asciidoc,
+                  "= Book\nAnn Author <ann@e.x>\nv1.0\n:doctype: book\n\n= Part\n\n[preface]\n= Before\n\n:leveloffset: "
+                  "+1\n\n= Chapter\n\n"
+                  "== Section ==\n\n:leveloffset: -1\n\n[appendix]\n////\nno\n////\n== More\n\n:leveloffset!:\n\n# Last\n"),
+      "1 Book #book 1-5\n1 Part #part 6-26\n2 Before #before 9-12\n2 Chapter #chapter 13-22\n3 Section #section 15-22\n"
+      "2 More #more 23-26\n1 Last #last 27-27\n");
+}
+
+TEST(asciidoc, ids_belong_to_the_next_block) {
+  EXPECT_EQ(sections_in(markup_format::asciidoc,
+                        "[[unused]]\ntext\n\n== A\n\n[[one]]\n\n// comment\n== B\n\n[#two.role]\n== C\n\n[id=three]\n== "
+                        "D\n\n== E [[five,label]]\n"),
+            "2 A #a 4-8\n2 B #one 9-11\n2 C #two 12-14\n2 D #three 15-16\n2 E #five 17-17\n");
+}
+
+TEST(asciidoc, titles_are_read_without_their_marks) {
+  EXPECT_EQ(sections_in(markup_format::asciidoc,
+                        ":x: *Y*\n:experimental:\n== *b* __u__n `code_a` +{x}+ {x} \\{x} {none} {cpp}\n\n== snake_case_name "
+                        "2*3*4 \\*kept* font-*\n\n"
+                        "== The `this` and \"`quoted`\" [.role]#text# ^1^\n\n== link:a[A] <<b,B>> kbd:[F1] https://e.x[X] "
+                        "((term))(((no)))\n"),
+            "2 b un code_a {x} *Y* {x} {none} C++ #b-un-code_a-x-y-x-none-c 3-4\n"
+            "2 snake_case_name 2*3*4 *kept* font-* #snake_case_name-234-kept-font- 5-6\n"
+            "2 The this and \"quoted\" text 1 #the-this-and-quoted-text-1 7-8\n2 A B F1 X term #a-b-f1-x-term 9-9\n");
+}
+
+TEST(asciidoc, includes_are_links) {
+  EXPECT_EQ(links_in(markup_format::asciidoc,
+                     ":dir: parts\n\n== A\ninclude::{dir}/a.adoc[leveloffset=+1]\n== B\n\\include::b.adoc[]\n"),
+            "4 parts/a.adoc []\n");
+}
+
 TEST(restructured_text, levels_follow_the_first_use_of_adornments) {
   EXPECT_EQ(
       sections_in(
@@ -58,6 +137,55 @@ TEST(restructured_text, links_and_roles_keep_their_targets) {
           ".. _Known: https://k.x\n.. image:: p.png\n\nhttps://bare.x.\n"),
       "1 https://e.x [text]\n1 ../guide [../guide]\n1 setup-label [Label]\n2 https://k.x [Known]\n5 ! p.png []\n"
       "7 https://bare.x [https://bare.x]\n");
+}
+
+TEST(restructured_text, substitutions_and_short_titles_are_read) {
+  EXPECT_EQ(sections_in(markup_format::restructured_text,
+                        ".. |name| replace:: *Gadget*\n   Two\n.. |c| unicode:: 0xA9 .. sign\n\nThe |name| book |c| "
+                        "|none|\n==========================\n\n"
+                        "Text.\n\nA\n-\n\nOne letter as a title.\n\nB\n-\n\nAnother\n--\n\nend\n"),
+            "1 The Gadget Two book © |none| #the-gadget-two-book--none 5-21\n2 A #a 10-14\n2 B #b 15-21\n");
+}
+
+TEST(restructured_text, references_find_their_targets) {
+  EXPECT_EQ(
+      links_in(markup_format::restructured_text,
+               "Tool_ Guide\n===========\n\nSee repository_ and `the FAQ`_ and anonymous__ and :ref:`lbl`, `more <Tool_>`_ and "
+               "none_.\n\n"
+               ".. _Tracker:\n   https://example.org/t\n\nNext part\n---------\n\nTracker_, alias_ and ``Tool_``.\n\n"
+               ".. _repository: other.rst\n.. _the FAQ: faq.rst\n__ third.rst\n.. _alias: `the FAQ`_\n.. _Tool: "
+               "https://tool.example/\n\n"
+               ".. _lbl:\n\nLabelled\n--------\n\n.. include:: part.txt\n"),
+      "1 https://tool.example/ [Tool]\n4 other.rst [repository]\n4 faq.rst [the FAQ]\n4 third.rst [anonymous]\n4 #lbl [lbl]\n"
+      "4 https://tool.example/ [more]\n12 https://example.org/t [Tracker]\n12 faq.rst [alias]\n25 part.txt []\n");
+  EXPECT_EQ(sections_in(markup_format::restructured_text,
+                        "Tool_ and _none_\n================\n\n.. _Tool:\n   https://e.x\n\nNext\n----\n\n.. "
+                        "_unused:\n\ntext\n\nLast\n----\n\n.. _a:\n.. _b:\n\nC\n-\n"),
+            "1 Tool and _none_ #tool-and-_none_ 1-21\n2 Next #next 7-13\n2 Last #last 14-19\n2 C #b 20-21\n");
+}
+
+TEST(restructured_text, only_titles_make_sections) {
+  EXPECT_EQ(
+      sections_in(
+          markup_format::restructured_text,
+          "Title\n=====\n\n===  ===\nA    B\n===  ===\n1    2\n===  ===\n\n+-----+\n| x   |\n+-----+\n\n::\n\n> Quoted\n> "
+          "------\n\n"
+          "text::\n\n  Literal\n  -------\n\n- item\n-----\n\nparagraph\nNot one\n-------\n\n..\n   Comment\n   -------\n\n"
+          "1. Numbered\n-----------\n\n- item\nAfter\n-----\n\n  Block quote\n  -----------\n\n>>> doctest\nx\n----\n"),
+      "1 Title #title 1-47\n2 1. Numbered #1-numbered 35-38\n2 After #after 39-47\n");
+}
+
+TEST(restructured_text, levels_cannot_be_left_out) {
+  EXPECT_EQ(sections_in(markup_format::restructured_text,
+                        "====\nA\n====\n\nB\n----\n\nC\n~~~~\n\nD\n----\n\nE\n^^^^\n\n====\nF\n====\n\nG\n~~~~\n\nH\n++++\n"),
+            "1 A #a 1-16\n2 B #b 5-10\n3 C #c 8-10\n2 D #d 11-16\n1 F #f 17-25\n");
+}
+
+TEST(restructured_text, titles_are_read_as_they_are_shown) {
+  EXPECT_EQ(sections_in(markup_format::restructured_text,
+                        ":mod:`!os` -- *em* **args ``*x`` \\*y :class:`~a.b.C`\\ s :pep:`8` MADV_* [1]_\n"
+                        "==========================================================================\n"),
+            "1 os -- em **args *x *y Cs PEP 8 MADV_* [1] #os----em-args-x-y-cs-pep-8-madv_-1 1-2\n");
 }
 
 TEST(plain_text, headings_are_only_lines_that_surely_are) {
