@@ -162,8 +162,8 @@ list_item list_item_of(std::string_view line) noexcept {
              close != std::string_view::npos && close > 0 && content[close] == ')') {
     end = close + 1;
   } else if (first == '<' && line.front() == '<') {
-    const auto close = content.find_first_not_of(".0123456789", 1);
-    if (close != std::string_view::npos && close > 1 && content[close] == '>') end = close + 1;
+    const auto bracket = content.find_first_not_of(".0123456789", 1);
+    if (bracket != std::string_view::npos && bracket > 1 && content[bracket] == '>') end = bracket + 1;
   }
   if (end > 0 && end < content.size() && ascii::is_blank(content[end])) return list_item::simple;
   if (is_line_comment(line)) return list_item::none;

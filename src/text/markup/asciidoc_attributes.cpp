@@ -102,9 +102,9 @@ int to_offset(std::string_view text) noexcept {
 }
 
 /// An operand of `ifeval::[]`.
-using operand = std::variant<std::monostate, bool, double, std::string>;
+using condition_operand = std::variant<std::monostate, bool, double, std::string>;
 
-operand resolve_operand(std::string_view text, const asciidoc_attributes& attributes) {
+condition_operand resolve_operand(std::string_view text, const asciidoc_attributes& attributes) {
   const bool is_quoted = text.size() > 1 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
   if (is_quoted) text = text.substr(1, text.size() - 2);
   auto value = attributes.substitute(text, true);
