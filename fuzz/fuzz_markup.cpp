@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "text/markup/html.hpp"
 #include "text/markup/outline.hpp"
 
 namespace {
@@ -36,5 +37,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(shown.outline, shown.text);
   const auto lines = static_cast<std::size_t>(std::count(shown.text.begin(), shown.text.end(), '\n'));
   if (shown.source_lines.size() != lines || !std::is_sorted(shown.source_lines.begin(), shown.source_lines.end())) std::abort();
+  if (markup::all_text_of_html(text).size() > 8 * size + 64) std::abort();
   return 0;
 }

@@ -141,30 +141,29 @@ bool is_block_macro(std::string_view line) noexcept {
 
 enum class list_item : std::uint8_t { none, simple, term, term_without_text };
 
+/// The length of a marker such as `**`, `1.`, `iv)` or `<1>`, without the space after it; 0: none.
+std::size_t list_marker_length(std::string_view content) noexcept {
+  const char first = content.front();
+  std::size_t end = 0;
+  if (first == '*' || first == '.') return std::min(content.find_first_not_of(first), content.size());
+  if (first == '-') return 1;
+  if (content.starts_with("•")) return std::string_view("•").size();
+  if (first == '<') {
+    end = std::min(content.find_first_not_of(".0123456789", 1), content.size());
+    return end > 1 && content.substr(end).starts_with('>') ? end + 1 : 0;
+  }
+  while (end < content.size() && ascii::is_digit(content[end])) ++end;
+  if (end == 0 && ascii::is_letter(first) && content.substr(1).starts_with('.')) return 2;
+  if (end > 0) return content.substr(end).starts_with('.') ? end + 1 : 0;
+  end = std::min(content.find_first_not_of("IVXivx"), content.size());
+  return end > 0 && content.substr(end).starts_with(')') ? end + 1 : 0;
+}
+
 /// The kind of list item that a line begins. `term`: of a description list.
 list_item list_item_of(std::string_view line) noexcept {
   const auto content = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
   if (content.empty()) return list_item::none;
-  const char first = content.front();
-  std::size_t end = 0;
-  if (first == '*' || first == '.') {
-    end = std::min(content.find_first_not_of(first), content.size());
-  } else if (first == '-') {
-    end = 1;
-  } else if (content.starts_with("•")) {
-    end = std::string_view("•").size();
-  } else if (ascii::is_digit(first)) {
-    while (end < content.size() && ascii::is_digit(content[end])) ++end;
-    end = content.substr(end).starts_with('.') ? end + 1 : 0;
-  } else if (ascii::is_letter(first) && content.substr(1).starts_with('.')) {
-    end = 2;
-  } else if (const auto close = content.find_first_not_of("IVXivx");
-             close != std::string_view::npos && close > 0 && content[close] == ')') {
-    end = close + 1;
-  } else if (first == '<' && line.front() == '<') {
-    const auto bracket = content.find_first_not_of(".0123456789", 1);
-    if (bracket != std::string_view::npos && bracket > 1 && content[bracket] == '>') end = bracket + 1;
-  }
+  const auto end = list_marker_length(content);
   if (end > 0 && end < content.size() && ascii::is_blank(content[end])) return list_item::simple;
   if (is_line_comment(line)) return list_item::none;
   for (auto marks = content.find_first_of(":;", 1); marks != std::string_view::npos;

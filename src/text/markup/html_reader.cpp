@@ -647,6 +647,7 @@ void append_all_text(std::string& out, std::string_view html, bool is_inner) {
   const auto separate = [&out](const GumboNode& node) {
     if (node.type != GUMBO_NODE_ELEMENT && node.type != GUMBO_NODE_TEMPLATE) return;
     const auto& element = node.v.element;
+    if (element.tag == GUMBO_TAG_HTML || element.tag == GUMBO_TAG_BODY) return;
     if (line_breaks(element) != 0 || heading_level(element.tag) != 0 || is_list(element.tag) || is_preformatted(element.tag) ||
         is_dropped(element.tag) || element.tag == GUMBO_TAG_BR || element.tag == GUMBO_TAG_TITLE)
       out += '\n';

@@ -102,6 +102,7 @@ constexpr bool is_continuation(char c) noexcept { return (static_cast<unsigned c
 /// The number of bytes of an invisible character at `offset`. 0: the character is visible.
 std::size_t invisible_bytes(std::string_view text, std::size_t offset) noexcept {
   const auto byte = static_cast<unsigned char>(text[offset]);
+  if (byte >= 0x20 && byte < 0x7F) return 0;  // nearly all bytes
   if (byte == 0x1B) return skip_escape(text, offset) - offset;
   if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) return 1;
   const auto character = text.substr(offset, 3);

@@ -512,6 +512,10 @@ std::optional<severity> detect_at_depth(std::string_view text, const std::option
   if (is_glog(line)) return parse_severity(line.substr(0, 1));
   constexpr std::size_t max_line_bytes = 4096;
   const auto start = line.substr(0, max_line_bytes);
+  const bool is_access_log = own_time != nullptr && start.substr(own_time->end).starts_with("] \"");
+  if (is_access_log) {
+    if (const auto level = find_in_access_log(start, own_time)) return level;
+  }
   if (own_time != nullptr) {
     // "INFO 2026-01-31 08:00:00 error in a file"
     const auto before = is_time_leading ? std::nullopt : find_in_words(start.substr(0, own_time->begin), 0);
@@ -524,7 +528,8 @@ std::optional<severity> detect_at_depth(std::string_view text, const std::option
   if (!is_time_leading && begins_with_field(start)) {
     if (const auto level = find_in_pairs()) return level;
   }
-  if (const auto level = find_in_access_log(start, own_time)) return level;
+  const auto request_level = is_access_log ? std::nullopt : find_in_access_log(start, own_time);
+  if (request_level) return request_level;
   if (own_time != nullptr) {
     if (const auto level = find_letter_before_time(start, own_time->begin)) return level;
     if (const auto level = find_redis_mark(start, *own_time)) return level;

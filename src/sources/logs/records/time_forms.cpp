@@ -54,14 +54,14 @@ struct time_scanner {
   bool parse_month(int& number) noexcept {
     constexpr std::array<std::string_view, 12> names{"january", "february", "march",     "april",   "may",      "june",
                                                      "july",    "august",   "september", "october", "november", "december"};
-    constexpr std::string_view abbreviations = "janfebmaraprmayjunjulaugsepoctnovdec";
     constexpr std::size_t abbreviation_bytes = 3;
+    const auto pack = [](std::string_view letters) {
+      return ascii::to_lower(letters[0]) << 16 | ascii::to_lower(letters[1]) << 8 | ascii::to_lower(letters[2]);
+    };
     if (offset + abbreviation_bytes > text.size()) return false;
-    const std::array<char, 3> abbreviation{ascii::to_lower(text[offset]), ascii::to_lower(text[offset + 1]),
-                                           ascii::to_lower(text[offset + 2])};
+    const auto abbreviation = pack(text.substr(offset, abbreviation_bytes));
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (abbreviations.substr(i * abbreviation_bytes, abbreviation_bytes) != std::string_view(abbreviation.data(), 3))
-        continue;
+      if (abbreviation != pack(names[i])) continue;
       offset += abbreviation_bytes;
       if (ascii::is_letter(peek()) && ascii::starts_with_ignore_case(text.substr(offset), names[i].substr(abbreviation_bytes)))
         offset += names[i].size() - abbreviation_bytes;
@@ -193,7 +193,8 @@ bool parse_japanese_clock(time_scanner& scanner, civil_time& local) noexcept {
   return true;
 }
 
-/// The most frequent form, with all its digits: "2026-01-02T03:04:05". False: the text has another one.
+/// The most frequent form, with all its digits: "2026-01-02T03:04:05". False: the text has another one; the results are
+/// undefined.
 bool parse_fixed_width(time_scanner& scanner, civil_time& local) noexcept {
   constexpr std::size_t size = 19;
   if (scanner.text.size() < scanner.offset + size) return false;
@@ -219,13 +220,6 @@ bool parse_fixed_width(time_scanner& scanner, civil_time& local) noexcept {
 /// "2026-01-02T03:04:05", also with a blank or '_', with slashes or dots, or "2026-01-02-03.04.05.678901".
 bool parse_year_first(time_scanner& scanner, written_time& written) {
   auto& local = written.local;
-  const auto begin = scanner.offset;
-  if (parse_fixed_width(scanner, local)) {
-    parse_written_zone(scanner, written);
-    return true;
-  }
-  scanner.offset = begin;
-  local = {};
   if (!scanner.parse_digits(4, local.year)) return false;
   const char separator = scanner.peek();
   if (separator == '-' || separator == '/' || separator == '.') {
@@ -282,7 +276,8 @@ bool parse_short_number_first(time_scanner& scanner, written_time& written) {
   int first = 0;
   if (!scanner.parse_one_or_two_digits(first)) return false;
   const char separator = scanner.peek();
-  if (skip_unit(scanner, "月")) {  // "1月 2, 2026 3:04:05 午前", of java.util.logging
+  if (static_cast<unsigned char>(separator) >= 0x80 &&
+      skip_unit(scanner, "月")) {  // "1月 2, 2026 3:04:05 午前", of java.util.logging
     local.month = first;
     if (!scanner.parse_one_or_two_digits(local.day) || !scanner.skip(',') || !scanner.skip(' ') ||
         !scanner.parse_digits(4, local.year) || !scanner.skip(' ') || !scanner.parse_clock(local))
@@ -361,6 +356,12 @@ bool parse_glog(time_scanner& scanner, written_time& written) noexcept {
 bool parse_any_form(time_scanner& scanner, written_time& written) {
   const char first = scanner.peek();
   if (ascii::is_digit(first)) {
+    if (parse_fixed_width(scanner, written.local)) {
+      parse_written_zone(scanner, written);
+      return true;
+    }
+    scanner.offset = 0;
+    written.local = {};
     const auto digits = scanner.count_digits();
     if (digits == 4) return parse_year_first(scanner, written);
     if (digits <= 2) return parse_short_number_first(scanner, written);

@@ -92,6 +92,16 @@ TEST(describe_source, takes_the_leading_comment) {
   EXPECT_EQ(summary("image/png", "// text"), "");
 }
 
+TEST(describe_html, takes_the_title_and_the_first_paragraph) {
+  EXPECT_EQ(describe("text/html",
+                     "<html><head><title>The Manual</title></head><body><p>How to <b>use</b> it.</p></body></html>", true),
+            (description{"The Manual", "How to use it."}));
+  EXPECT_EQ(describe("text/html", "<meta name=Description content='R&amp;D  notes'><h1>Head</h1><p>Text", true),
+            (description{"Head", "R&D notes"}));
+  EXPECT_EQ(describe("application/xhtml+xml", "<!-- The page. --><title>T</title><p>Copyright 2024 X", true),
+            (description{"T", "The page."}));
+}
+
 TEST(describe_source, passes_over_licences_and_lines_for_tools) {
   EXPECT_EQ(
       summary("text/x-c++src", "// SPDX-License-Identifier: Apache-2.0\n// Copyright 2024 The Authors\n//\n// What it is.\n"),

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "text/markup/html.hpp"
 #include "text/markup/outline.hpp"
 
 namespace hondana::markup {
@@ -179,6 +180,12 @@ TEST(html, empty_elements_of_xhtml_do_not_swallow_the_text) {
       render_html("<?xml version=\"1.0\"?><html xml:lang=\"fr\"><head><title/><script src=\"x\"/></head><p>seen</p></html>");
   EXPECT_EQ(made.text, "seen\n");
   EXPECT_EQ(made.language, "fr");
+}
+
+TEST(html, all_text_has_hidden_parts_and_words_without_the_tags_in_them) {
+  EXPECT_EQ(all_text_of_html("<p hidden>a <<b>b</b>&shy;c</p><!-- d<i>e</i> --><script>f<b>g</b></script>"),
+            "\na <b\u00adc\n\n de \n\nfg\n");
+  EXPECT_EQ(all_text_of_html("<a title='x > y'>h</a>i<template>j</template>"), "hij");
 }
 
 TEST(html, deep_and_large_documents_keep_their_text) {
