@@ -34,7 +34,7 @@ namespace hondana::search {
 /// indexed again.
 inline constexpr int masking_version = 3;
 /// The version of splitting into passages. Increase it in the same way.
-inline constexpr int chunking_version = 2;
+inline constexpr int chunking_version = 3;
 
 /// Identifies how the texts of a resource are made now: by which source, whether it masks secrets, `masking_version` and
 /// `chunking_version`. At most 300 bytes. Empty: no source serves the resource.

@@ -371,8 +371,9 @@ html_text html_writer::finish(std::size_t bytes, std::size_t lines) {
   outline_builder source_outline;
   for (const auto& piece : result.pieces)
     if (piece.kind == piece_kind::heading) text_outline.on_piece(piece);
-  std::stable_sort(regions_.begin(), regions_.end(),
-                   [](const region& a, const region& b) { return a.source_begin < b.source_begin; });
+  std::sort(regions_.begin(), regions_.end(), [](const region& a, const region& b) {
+    return std::pair(a.source_begin, a.first) < std::pair(b.source_begin, b.first);
+  });
   for (const auto& heading : regions_) {
     if (heading.kind != piece_kind::heading) continue;
     source_outline.on_piece({piece_kind::heading, heading.source_begin, heading.source_begin, heading.source_line,

@@ -184,7 +184,7 @@ TEST(html, empty_elements_of_xhtml_do_not_swallow_the_text) {
 
 TEST(html, all_text_has_hidden_parts_and_words_without_the_tags_in_them) {
   EXPECT_EQ(all_text_of_html("<p hidden>a <<b>b</b>&shy;c</p><!-- d<i>e</i> --><script>f<b>g</b></script>"),
-            "\na <b\u00adc\n\n de \n\nfg\n");
+            "\na <b\u00adc\n\nde \n\nfg\n");
   EXPECT_EQ(all_text_of_html("<a title='x > y'>h</a>i<template>j</template>"), "hij");
 }
 
