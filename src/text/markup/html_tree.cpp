@@ -48,7 +48,7 @@ class tree_memory {
     }
     // The jump leaves functions of C and `allocate`, none of which has an object with a destructor. Gumbo cannot report that
     // there is no memory, and has no other way to stop.
-    if (setjmp(exit_) != 0) return nullptr;  // NOLINT(*-err52-cpp)
+    if (setjmp(exit_) != 0) return nullptr;
     return gumbo_parse_with_options(&options, html.data(), html.size());
   }
   [[nodiscard]] outcome result() const noexcept { return result_; }
@@ -73,7 +73,7 @@ class tree_memory {
 
   [[noreturn]] void give_up(outcome reason) {
     result_ = reason;
-    std::longjmp(exit_, 1);  // NOLINT(*-err52-cpp)
+    std::longjmp(exit_, 1);
   }
 
   void* allocate(std::size_t bytes) {
