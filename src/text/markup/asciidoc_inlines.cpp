@@ -160,9 +160,9 @@ struct quote_marks {
   std::string_view open;
   std::string_view close;
   bool is_constrained;
-  std::string_view not_before{};  ///< Characters that cannot be before the opening mark.
-  std::string_view not_after{};   ///< Characters that cannot be after the closing mark.
-  std::string_view kept{};        ///< The quotation mark that stays on both sides.
+  std::string_view not_before{};    ///< Characters that cannot be before the opening mark.
+  std::string_view not_after{};     ///< Characters that cannot be after the closing mark.
+  std::string_view literal_mark{};  ///< The quotation mark that stays on both sides.
 };
 constexpr std::array<quote_marks, 12> modern_marks{{{"**", "**", false},
                                                     {"*", "*", true, ";:}"},
@@ -227,8 +227,8 @@ std::string strip_marks_of(std::string_view text, const quote_marks& marks) {
     if (before > position && text[before - 1] == '\\') {
       out.append(text.substr(position, before - 1 - position)).append(text.substr(before, end - before));
     } else {
-      out.append(text.substr(position, before - position)).append(marks.kept);
-      out.append(text.substr(begin, close - begin)).append(marks.kept);
+      out.append(text.substr(position, before - position)).append(marks.literal_mark);
+      out.append(text.substr(begin, close - begin)).append(marks.literal_mark);
     }
     position = end;
   }
