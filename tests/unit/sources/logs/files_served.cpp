@@ -43,7 +43,7 @@ TEST(served_files, access_logs_are_filtered_by_time_level_and_expression) {
   EXPECT_EQ(summed.integer_at("records").value(), 60);
   EXPECT_EQ(summed.integer_at("/levels/error").value(), 3);
   EXPECT_EQ(summed.integer_at("/levels/warning").value(), 8);
-  EXPECT_EQ(summed.string_at("/messages/0/template").value(), "<ip> - - [<time> <num>] \"GET <path>\" 200 <num> <str> <str>");
+  EXPECT_EQ(summed.string_at("/messages/0/template").value(), "<ip> - - [<time>] \"GET <path>\" 200 <num> <str> <str>");
 }
 
 TEST(served_files, errors_of_nginx_have_their_levels) {
