@@ -122,7 +122,7 @@ result<std::shared_ptr<server_core>> server_core::create(server_options options)
   HONDANA_TRY(validate_access_rules(options.access));
   HONDANA_TRY(validate_server_limits(options.limits));
   HONDANA_TRY(auto sealer, options.state_key ? seal::sealer::with_key(*options.state_key) : seal::sealer::with_random_key());
-  const std::shared_ptr<server_core> core(new server_core(options, std::move(sealer)));
+  std::shared_ptr<server_core> core(new server_core(options, std::move(sealer)));
   std::vector<std::shared_ptr<catalog::source>> own_sources;
   if (options.search) own_sources.push_back(std::make_shared<catalog::source>(options.search->source(), max_queued_calls));
   HONDANA_TRY(core->reconfigure(std::move(options), std::move(own_sources)));

@@ -96,6 +96,7 @@ class math_converter {
     if (name == "mtable") return matrix(parts, depth);
     if (name == "mmultiscripts") return multiscripts(parts, depth);
     std::vector<term> terms;
+    terms.reserve(parts.size());
     for (const auto* part : parts) terms.push_back(convert(*part, depth + 1));
     if (name == "mfrac" && terms.size() == 2)
       return {operand(terms[0], binding::script) + '/' + operand(terms[1], binding::script), binding::row, true};
@@ -112,13 +113,13 @@ class math_converter {
 
  private:
   static std::vector<const GumboNode*> children(const GumboNode& node) {
-    std::vector<const GumboNode*> elements;
+    std::vector<const GumboNode*> child_elements;
     const auto& all = children_of(node);
     for (unsigned int i = 0; i < all.length; ++i) {
       const auto* child = static_cast<const GumboNode*>(all.data[i]);
-      if (child->type == GUMBO_NODE_ELEMENT) elements.push_back(child);
+      if (child->type == GUMBO_NODE_ELEMENT) child_elements.push_back(child);
     }
-    return elements;
+    return child_elements;
   }
 
   static std::string operator_text(std::string text) {

@@ -382,9 +382,9 @@ class restructured_inline_reader {
 
   /// `[label]_`
   void read_footnote() {
-    constexpr std::size_t max_label_bytes = 80;
-    const auto close =
-        begins_markup(position_) ? text_.substr(0, position_ + max_label_bytes).find(']', position_) : std::string_view::npos;
+    constexpr std::size_t max_footnote_bytes = 80;
+    const auto close = begins_markup(position_) ? text_.substr(0, position_ + max_footnote_bytes).find(']', position_)
+                                                : std::string_view::npos;
     if (close == std::string_view::npos || !text_.substr(close + 1).starts_with('_') || !ends_markup(close + 2)) return copy(1);
     copy(close + 1 - position_);
     advance(1);

@@ -134,9 +134,9 @@ std::optional<instant> timestamp_parser::parse_json_value(std::string_view raw) 
     const auto time = seconds ? parse_value(*seconds) : std::nullopt;
     if (!time) continue;
     const auto nanoseconds = find_field(raw, nanoseconds_name).value_or("0");
-    constexpr std::size_t max_digits = 9;
+    constexpr std::size_t max_fraction_digits = 9;
     instant subsecond = 0;
-    if (nanoseconds.size() <= max_digits && std::all_of(nanoseconds.begin(), nanoseconds.end(), ascii::is_digit))
+    if (nanoseconds.size() <= max_fraction_digits && std::all_of(nanoseconds.begin(), nanoseconds.end(), ascii::is_digit))
       for (const char c : nanoseconds) subsecond = subsecond * 10 + (c - '0');
     return *time + subsecond / 1000;
   }
