@@ -14,7 +14,7 @@ namespace {
 constexpr instant at_five = 1772600767'000000;  // 2026-03-04T05:06:07Z
 constexpr instant nine_hours = 9 * 3600 * one_second;
 constexpr instant tokyo = at_five - nine_hours;  // 05:06:07 in Japan
-constexpr instant none = -1;
+constexpr instant no_time = -1;
 
 constexpr std::optional<severity> no_level = std::nullopt;
 constexpr auto trace = severity::trace, debug = severity::debug, info = severity::info, notice = severity::notice,
@@ -30,7 +30,7 @@ void expect_forms(const std::vector<line_form>& forms) {
   const timestamp_parser times(time_zone(0), at_five + 3600 * one_second);
   for (const auto& form : forms) {
     const auto time = times.find_in_line(form.line);
-    EXPECT_EQ(time ? time->time / one_second * one_second : none, form.time) << form.line;
+    EXPECT_EQ(time ? time->time / one_second * one_second : no_time, form.time) << form.line;
     const auto level = detect_severity(form.line, time);
     EXPECT_EQ(level, form.level) << form.line << ": " << (level ? name_of(*level) : "none");
   }
@@ -75,9 +75,9 @@ TEST(line_forms, iso_dates_have_zones_and_levels_around_them) {
       {"2026-03-04 05:06:07 all is well, without error", at_five, no_level},
       {"2026-03-04 05:06:07 user=WARNING came", at_five, no_level},
       {"2026-03-04 05:06:07 GET /error 200", at_five, no_level},
-      {"2026-03-04 29:06:07 no such hour", none, no_level},
-      {"2026-13-04 05:06:07 no such month", none, no_level},
-      {"2026-02-29T05:06:07Z no such day", none, no_level},
+      {"2026-03-04 29:06:07 no such hour", no_time, no_level},
+      {"2026-13-04 05:06:07 no such month", no_time, no_level},
+      {"2026-02-29T05:06:07Z no such day", no_time, no_level},
   });
 }
 
@@ -116,14 +116,14 @@ TEST(line_forms, clocks_have_twelve_hours_or_hours_of_one_digit) {
       {"2026年3月4日 5時6分7秒 a", at_five, no_level},
       {"2026年3月4日 午後5:06:07 [エラー] a", at_five + half_day, error},
       {"260304  5:06:07 [Note] a", at_five, notice},
-      {"[Info  - 5:06:07 AM] the date is missing", none, info},
+      {"[Info  - 5:06:07 AM] the date is missing", no_time, info},
   });
 }
 
 TEST(line_forms, dates_are_written_in_many_orders) {
   expect_forms({
       {"26/03/04 05:06:07 INFO SparkContext: up", at_five, info},
-      {"26/03/09 05:06:07 INFO SparkContext: later than the file", none, info},
+      {"26/03/09 05:06:07 INFO SparkContext: later than the file", no_time, info},
       {"260304 050607 148 INFO dfs.DataNode: block", at_five, info},
       {"20260304 05:06:07 a", at_five, no_level},
       {"20260304T050607Z a", at_five, no_level},
@@ -131,7 +131,7 @@ TEST(line_forms, dates_are_written_in_many_orders) {
       {"20260304-05:06:07:250|Step|7|a", at_five, no_level},
       {"2026.03.04 05:06:07 a", at_five, no_level},
       {"04.03.2026 05:06:07 a", at_five, no_level},
-      {"03/04/2026 05:06:07 ambiguous", none, no_level},
+      {"03/04/2026 05:06:07 ambiguous", no_time, no_level},
       {"4 Mar 2026 05:06:07 a", at_five, no_level},
       {"04-Mar-2026 05:06:07.250 SEVERE [main] org.shelf", at_five, error},
       {"Wed, 04 Mar 2026 05:06:07 GMT a", at_five, no_level},
@@ -152,7 +152,7 @@ TEST(line_forms, dates_are_written_in_many_orders) {
       {"Mar 04 2026 05:06:07: %ASA-4-106023: Deny", at_five, warning},
       {"03-04 05:06:07.250  7  9 E Tag: a", at_five, error},
       {"03-04 05:06:07.250  7  9 I tag: a", at_five, info},
-      {"03-04 05:06:07 day or month first", none, no_level},
+      {"03-04 05:06:07 day or month first", no_time, no_level},
       {"I0304 05:06:07.250001       7 x.go:1] a", at_five, info},
       {"7:M 04 Mar 2026 05:06:07.250 * Ready", at_five, notice},
       {"7:M 04 Mar 2026 05:06:07.250 # overcommit", at_five, warning},
@@ -163,7 +163,7 @@ TEST(line_forms, dates_are_written_in_many_orders) {
        critical},
       {"time:2026-03-04T05:06:07+09:00\thost:a\tstatus:500", tokyo, no_level},
       {"time:[04/Mar/2026:05:06:07 +0900]\thost:a", tokyo, no_level},
-      {"[    7.250000] usb 1-1: a", none, no_level},
+      {"[    7.250000] usb 1-1: a", no_time, no_level},
   });
 }
 
@@ -186,7 +186,7 @@ TEST(line_forms, levels_are_columns_letters_and_words) {
       {"[04-Mar-2026 05:06:07 UTC] PHP Warning:  a", at_five, warning},
       {"[04-Mar-2026 05:06:07 UTC] PHP Fatal error:  a", at_five, critical},
       {"2026-03-04 05:06:07 [警告] a", at_five, warning},
-      {"panic: a", none, critical},
+      {"panic: a", no_time, critical},
   });
 }
 
@@ -227,8 +227,8 @@ TEST(line_forms, json_is_that_of_many_loggers) {
       {R"({"resourceLogs":[{"resource":{},"scopeLogs":[{"logRecords":[{"timeUnixNano":"1772600767000000250",)"
        R"("severityNumber":9},{"severityNumber":17}]}]}]})",
        at_five, error},
-      {R"({"level":"error","s":"I","t":7})", none, error},
-      {R"({"log":7,"s":"E"})", none, no_level},
+      {R"({"level":"error","s":"I","t":7})", no_time, error},
+      {R"({"log":7,"s":"E"})", no_time, no_level},
   });
 }
 
