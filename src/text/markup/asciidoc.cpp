@@ -439,8 +439,8 @@ class asciidoc_reader {
       id = utf8_prefix(anchor.substr(0, anchor.find(',')), max_heading_bytes);
       text = trim(text.substr(0, open));
     }
-    if (id.empty() && text.starts_with("[[")) {
-      const auto anchor = text.substr(2, std::min(text.find("]]"), text.size()) - 2);
+    if (const auto end = text.find("]]"); id.empty() && text.starts_with("[[") && end != std::string_view::npos) {
+      const auto anchor = text.substr(2, end - 2);
       id = utf8_prefix(anchor.substr(0, anchor.find(',')), max_heading_bytes);
     }
     auto level = std::max(title.level + attributes_.level_offset(), 0);

@@ -19,7 +19,7 @@ constexpr std::size_t max_substitution_bytes = 1000;
 constexpr int max_substitution_depth = 3;
 constexpr std::array<std::string_view, 4> linking_roles{"doc", "ref", "numref", "download"};
 
-/// The text of `.. |name| unicode:: 0xA9 U+2014 text .. comment`.
+/// The text of `.. |name| unicode:: 0xA9 U+2014 text .. comment`. Empty: it is not valid.
 std::string read_code_points(std::string_view content) {
   std::string text;
   content = content.substr(0, content.find(" .. "));
@@ -34,6 +34,7 @@ std::string read_code_points(std::string_view content) {
     std::uint32_t point = 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), point, is_hexadecimal ? 16 : 10);
     const bool is_point = parsed.ec == std::errc() && (parsed.ptr == digits.data() + digits.size() || *parsed.ptr == ';');
+    if (is_point && point > 0x10FFFF) return {};
     if (is_point)
       append_utf8(text, point);
     else
@@ -108,6 +109,8 @@ class definition_collector {
     if (kind != definition_kind::target) {
       auto text = kind == definition_kind::code_points ? read_code_points(value_) : value_;
       text.resize(boundary_before(text, max_substitution_bytes));
+      // An empty replacement is an error, but a picture may be without text.
+      if (text.empty() && kind != definition_kind::image) return;
       if (definitions_.substitutions.size() < max_definitions_of_a_kind && !name_.empty())
         definitions_.substitutions.emplace(std::move(name_), std::move(text));
       return;
@@ -221,8 +224,7 @@ class restructured_inline_reader {
       case '|':
         return depth_ > 0 ? read_substitution() : copy(1);
       case '_':
-        // An inline target: _`text`
-        return text_.substr(position_).starts_with("_`") && begins_markup(position_) ? advance(1) : copy(1);
+        return is_inline_target() ? advance(1) : copy(1);
       case '[':
         return read_footnote();
       default:
@@ -365,6 +367,12 @@ class restructured_inline_reader {
     if (!address.empty()) result_.links.push_back({std::move(address), std::string(text), line_, false});
   }
 
+  /// Whether an inline target begins at the current position: _`text`
+  [[nodiscard]] bool is_inline_target() {
+    return text_.substr(position_).starts_with("_`") && begins_markup(position_) &&
+           find_closing(interpreted, position_ + 2) != std::string_view::npos;
+  }
+
   void read_substitution() {
     const auto begin = position_ + 1;
     const auto close =
@@ -440,7 +448,7 @@ bool read_restructured_target(std::string_view content, std::string_view& name, 
   const bool is_quoted = content.starts_with('`');
   auto end = is_quoted ? content.find('`', 1) : 0;
   if (end == std::string_view::npos) return false;
-  name = content.substr(1, is_quoted ? end - 1 : 0);
+  if (is_quoted) name = content.substr(1, end - 1);
   for (end = content.find(':', end); end != std::string_view::npos; end = content.find(':', end + 1)) {
     const bool is_end = end + 1 == content.size() || ascii::is_blank(content[end + 1]);
     if (is_end && end > 0 && content[end - 1] != '\\') break;

@@ -114,6 +114,14 @@ TEST(asciidoc, titles_are_read_without_their_marks) {
             "2 The this and \"quoted\" text 1 #the-this-and-quoted-text-1 7-8\n2 A B F1 X term #a-b-f1-x-term 9-9\n");
 }
 
+TEST(asciidoc, malformed_markup_is_text) {
+  EXPECT_EQ(sections_in(markup_format::asciidoc,
+                        ":\n::\n:!:\n[]\n\n[[]]\n\n[#]\n\n[id=\"]\n\n== [[ *a `b +c ++d pass:[e {f <<g ((h "
+                        "[[\n\nifdef::[]\nifeval::[]\nifeval::[ == ]\nendif::[]\n"
+                        "ifndef::,[]\n== B\n\nendif::x[]\n"),
+            "2 [[ *a `b +c ++d pass:[e {f <<g ((h [[ #-a-b-c-d-passe-f-g-h- 12-18\n2 B #b 19-21\n");
+}
+
 TEST(asciidoc, includes_are_links) {
   EXPECT_EQ(links_in(markup_format::asciidoc,
                      ":dir: parts\n\n== A\ninclude::{dir}/a.adoc[leveloffset=+1]\n== B\n\\include::b.adoc[]\n"),
@@ -173,6 +181,14 @@ TEST(restructured_text, only_titles_make_sections) {
           "text::\n\n  Literal\n  -------\n\n- item\n-----\n\nparagraph\nNot one\n-------\n\n..\n   Comment\n   -------\n\n"
           "1. Numbered\n-----------\n\n- item\nAfter\n-----\n\n  Block quote\n  -----------\n\n>>> doctest\nx\n----\n"),
       "1 Title #title 1-47\n2 1. Numbered #1-numbered 35-38\n2 After #after 39-47\n");
+}
+
+TEST(restructured_text, malformed_markup_is_text) {
+  EXPECT_EQ(
+      sections_in(markup_format::restructured_text,
+                  ".. _\n.. _:\n.. _`\n.. _`a`\n.. |\n.. |a|\n.. |a| replace::\n.. |a| unicode:: 0x U+FFFFFFFF\n__\n.. __:\n\n"
+                  "`a `b` ``c :ref:`d |a| |e _`f [1\n--------------------------------\n"),
+      "1 a `b ``c :ref:`d |a| |e _`f [1 #a-b-c-refd-a-e-_f-1 12-13\n");
 }
 
 TEST(restructured_text, levels_cannot_be_left_out) {
